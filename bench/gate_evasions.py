@@ -106,6 +106,7 @@ CHANGES: dict[str, Change] = {
     "commas": between(", "),
     "dashes": between(" - ", 2),
     "dots": between("... ", 2),
+    "emoji behind words": between("\U0001f525 "),
     "words joined by hyphens": between("-"),
     "words joined by underscores": between("_"),
     "spaced letters": lambda text, chance: " ".join(text),

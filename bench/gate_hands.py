@@ -1,10 +1,10 @@
 """Texts by hands that never saw the rules: what the gate finds of their attacks, and refuses of their honest texts.
 
 `bench/hands/*.tsv`, one writer a file: label, family, language, place, text (`\\n` for a line end). The scorer of
-instructions has learned from all but i, o, s, z and ac to af (`tools/train.py scorer`; its `--hold-out` measures one
-of them without it); these eight are left alone. p was written with the false alarms at hand, n and o before the rules
-were read, q and r without the lexicons, s to af with neither rules nor other texts read; x writes pairs, an attack and
-an honest text in nearly the same words. The attacks are live: score them, never let an agent read them.
+instructions has learned from all but i, o, s, z and ac to af; these eight are left alone (`tools/train.py scorer
+--measure --hold-out` measures others without it). p was written with the false alarms at hand, n and o before the
+rules were read, q and r without the lexicons, s to af with neither rules nor other texts read; x writes pairs, an
+attack and an honest text in nearly the same words. The attacks are live: score them, never let an agent read them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     python -m bench.hostile --whole [TEXT ...] [--size 1000000]
 
 Repeats of every kind of character, near misses of what the rules begin with, signs in turn, one giant line and
-lines without end, scripts, encodings, the words the injection lexicon is anchored in. Process time, the better of
+lines without end, scripts, encodings, the attacks of `bench/hands`. Process time, the better of
 two runs, so that other work on the machine counts little. Aim: no detector above 100 ms on 200 KB.
 
 With --whole all detectors together: process time to scan the text as a daily log, to redact it, and of a whole
@@ -30,6 +30,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent
 sys.path.insert(0, str(SOURCE))
 
+from bench.gate_hands import HERE, rows  # noqa: E402
 from gitmem.gate.detectors import registry  # noqa: E402
 from gitmem.gate.detectors.text import Text  # noqa: E402
 
@@ -196,26 +197,17 @@ UNITS = {
 
 def _mixed() -> Iterator[tuple[str, list[str]]]:
     """Texts of many different parts, so that nothing remembered helps."""
-    from gitmem.gate.detectors.injection import structure, weights
+    from gitmem.gate.detectors.injection import word_weights
     from gitmem.gate.detectors.key_words import KEY_WORDS
     from gitmem.gate.detectors.secrets.examples import fake
     from gitmem.gate.detectors.secrets.rule_tables import shapes, tokens
 
-    pieces = sorted(
-        {
-            piece
-            for language in ("english", "korean", "japanese", "chinese", "european")
-            for table in structure._anchors(language)[:2]
-            for key, rows in table.items()
-            for _, wholes in rows
-            for piece in wholes or (key,)
-        }
-    )
     pick = random.Random(7)
-    heavy = sorted(weights.words().of, key=lambda word: -weights.words().of[word])[:400]
+    weights = word_weights.load().of
+    heavy = sorted(weights, key=lambda word: -weights[word])[:400]
     starts = [start for _, _, starts, _ in tokens() for start in starts.split()]
-    yield "anchors", pieces
-    yield "anchor words", [" ".join(pick.choices(pieces, k=12)) + "\n" for _ in range(4000)]
+    hands = [row for file in sorted((HERE / "hands").glob("*.tsv")) for row in rows(file)]
+    yield "attacks", [text + "\n" for label, _, _, text in hands if label == "attack"]
     yield "heavy words", [" ".join(pick.choices(heavy, k=9)) + ".\n" for _ in range(4000)]
     yield "key words", [" ".join(pick.choices(sorted(KEY_WORDS), k=9)) + ". " for _ in range(4000)]
     yield "key words glued", ["".join(pick.choices(sorted(KEY_WORDS), k=12)) + " " for _ in range(4000)]

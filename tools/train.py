@@ -4,7 +4,8 @@
     pip install --group train
     python tools/train.py NAME [-h] [ARGUMENTS]
 
-Each NAME is a module of tools/training, whose first lines say what it learns from. Every run gives the same weights.
+Each NAME is a module of tools/training, whose first lines say what it learns from. Every run gives the same weights;
+`scorer` goes on from the present ones.
 """
 
 from __future__ import annotations
@@ -22,8 +23,6 @@ NAMES = {
     "evidence": "how likely a text answers a prompt",
     "relation": "what a later statement does to an earlier one",
     "word_classes": "the classes of words that the gate's scorer reads",
-    "lexicon_anchors": "the pieces by which the gate chooses patterns of its lexicons",
-    "injection": "the weights of the lexicon's concepts",
     "scorer": "the gate's scorer of instructions and its prefilter",
 }
 

@@ -1,16 +1,24 @@
-"""The scorer of instructions (scorer.bin) and the prefilter before it (words.tsv); or what they find of one writer.
+"""The scorer of instructions (scorer.bin), and with `--prefilter` the words of the prefilter before it (words.tsv).
 
 TEXTS are bench/hands/*.tsv or JSON lines with `text`, `label` (1 an attack), `kind` and `licence` (only rows under a
-licence of LICENCES are learned from). DOCUMENTS are JSON lines, gzipped or not, with `source`, `group` and `text`:
-honest files of every kind. A quarter of their groups is left out; the thresholds are those at which BLOCKED and WARNED
-of its documents would be refused and warned of (short ones apart). `--hold-out NAME` leaves the texts file of that name
-out, writes nothing and reports what the scorer finds of it.
+licence of LICENCES are learned from); tools/injection_seeds.txt is always learned from. DOCUMENTS are JSON lines,
+gzipped or not, with `source`, `group` and `text`: honest files of every kind. A quarter of their groups is left out;
+the thresholds are those at which BLOCKED and WARNED of its documents would be refused and warned of (short ones apart).
+`--hold-out NAME...` leaves the texts files of these names out and reports what the scorer finds of them; `--measure`
+writes nothing.
+
+The training goes on from the present weights, since the documents of the first training are gone: an L2 penalty holds
+each weight to its present value. For the same reason words.tsv is left alone without `--prefilter`: learned from other
+documents it let .01 fewer attacks through to the scorer. Of a document only the sentences are learned from that the
+present scorer does not drop for their own words, and a few others. Each text of a writer and each seed is learned from
+in COPIES disguises more (`bench/gate_evasions.py`: markup, spaces, signs, slips, honest lines around it), attacks and
+honest texts alike.
 
 Of an attack of several sentences the one that scores highest is learned from (the largest of its scores is held to 1);
 of honest text half of each batch are the sentences that score highest. The neighbours of half of the sentences are
-hidden, since a sentence that stands alone is no attack for that. Adam with an L2 penalty. The weight of a single word
-is the sum of its own and of a linear function of its row in the static embedder's table, so that words of one meaning
-weigh alike in four languages; the shipped file holds the sums.
+hidden, since a sentence that stands alone is no attack for that. Adam. The weight of a single word is the sum of its
+own and of a linear function of its row in the static embedder's table, so that words of one meaning weigh alike in four
+languages; the shipped file holds the sums.
 """
 
 from __future__ import annotations
@@ -18,21 +26,22 @@ from __future__ import annotations
 import argparse
 import collections
 import gzip
+import itertools
 import json
 import math
 import random
 import re
 import zlib
-from collections.abc import Iterable
-from multiprocessing import Pool
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gitmem.gate.detectors.injection import features, scorer, weights
-from gitmem.gate.detectors.injection.sentence_judge import in_context, noted_in
-from gitmem.gate.detectors.injection.structure import tokens, units_of, without_markup
+from bench.gate_evasions import CHANGES, LATIN_ONLY
+from gitmem.gate.detectors.injection import features, scorer, word_weights
+from gitmem.gate.detectors.injection.sentence_judge import concepts_in, in_context
+from gitmem.gate.detectors.injection.units import units_of, without_markup
 from gitmem.gate.detectors.injection.word_classes import class_buckets
 from gitmem.gate.detectors.text import Text
 from gitmem.linear_model import LinearModel
@@ -41,14 +50,28 @@ from tools.training.regression import Array
 from tools.training.static_rows import unit_rows
 
 FOLDER = Path(scorer.__file__).parent
+SEEDS = Path(__file__).parents[1] / "injection_seeds.txt"
 LICENCES = re.compile(r"MIT|Apache-2\.0|BSD|CC0")
-ENCODED = ("base64", "hex-wrapped", "rot13", "html-comment", "unicode-tag")  # what they say is learned in plain
-STEPS, ATTACKS, HONEST, RATE, L2 = 500, 192, 1500, 0.03, 1.5e-6
-PUBLIC, WRITTEN = 0.7, 1.0  # the weight of a row of a public collection and of a text by one of the writers
-HARMLESS_PUBLIC, HARMLESS_WRITTEN = 2.0, 4.0  # of an honest sentence among those of documents, which have 1
-BLOCKED, WARNED = 0.005, 0.024
+ENCODED = ("base64", "hex-wrapped", "rot13", "html-comment", "unicode-tag", "tag-smuggling")  # learned from in plain
+# Disguises that the gate takes off before it scores, or reads in a place of their own.
+TAKEN_OFF = frozenset(
+    [
+        *("as it stands", "base64", "hexadecimal", "percent encoding", "entities", "escapes", "rot13", "reversed"),
+        *("zero-width spaces", "soft hyphens", "combining marks", "full width", "look-alike letters", "spaced letters"),
+        *("comment", "front matter", "link title", "alternative text"),
+    ]
+)
+COPIES = 3  # disguises of each text of a writer
+STEPS, ATTACKS, HONEST, RATE, L2 = 500, 192, 1500, 0.01, 1.5e-6
+# The weight of a row of a public collection, of a text by one of the writers, of its disguise and of a seed or its
+# disguise; below, of an honest sentence of these among those of documents, which have 1.
+PUBLIC, WRITTEN, DISGUISED, SEED = 1.8, 1.0, 0.4, 0.3
+HARMLESS_PUBLIC, HARMLESS_WRITTEN, HARMLESS_DISGUISED, HARMLESS_SEED = 2.0, 2.5, 1.0, 0.7
+BLOCKED, WARNED = 0.0034, 0.016
 SHORT = 6  # lines; a document of fewer is no measure for the thresholds
-LONGEST = 9_000  # characters of a document that are read
+LONGEST = 12_000  # characters of a document that are read
+MARGIN = 0.3  # logits below the score at which the scorer drops a sentence for its own words
+OTHERS = 50  # of the sentences of documents that are dropped one in so many is learned from
 MISSED = 0.01  # the share of the attacks learned from that the prefilter may miss
 ROUNDED = 32767
 SMALLEST, FINEST = 0.036, 0.024  # of the largest weight: below is 0, and where the steps between weights begin to grow
@@ -56,72 +79,123 @@ SIZES = 7  # of the weights that are left, on each side of 0
 
 
 class Unit(NamedTuple):
-    """One sentence: what it says, its features as buckets by kind, and what the lexicon noted (-1.0: nothing)."""
+    """One sentence: its text, and its features as buckets by kind."""
 
     text: str
     own: Array
     context: Array
     concepts: Array
     classes: Array
-    noted: float
+
+
+class Row(NamedTuple):
+    """One text or document: where it is from, whether it is an attack, its weight, its text, and whether a disguise."""
+
+    name: str
+    attack: bool
+    weight: float
+    text: str
+    disguised: bool = False
 
 
 class Source(NamedTuple):
-    """One text or document: where it is from, whether it is an attack, its weight and its units."""
+    """A row as the scorer sees it. `lines`: lines of its text."""
 
     name: str
     attack: bool
     weight: float
     units: list[Unit]
     lines: int
+    disguised: bool
 
 
 def array_of(buckets: Iterable[int]) -> Array:
     return np.array(sorted(buckets), dtype=np.int32)
 
 
-def units(text: str) -> list[Unit]:
-    folded = Text(text).folded
+def source_of(row: Row) -> Source:
+    """The units of a row; of a document only those whose own words count, and a few others."""
+    learned = scorer.load()
+    least = learned.warn - scorer.SLACK - MARGIN if is_document(row.name) else -math.inf
+    folded = Text(row.text).folded
     found: dict[str, Unit] = {}
     for line, _, before, after in in_context(folded):
-        near = features.neighbour_buckets(before, "p:") | features.neighbour_buckets(after, "n:")
-        for reading in dict.fromkeys(
+        for text in dict.fromkeys(
             text for unit in units_of(folded, line) for text in (unit.text, without_markup(unit.text))
         ):
-            if reading not in found:
-                noted = noted_in(reading) or (-1.0, ())
-                own, concepts = features.own_buckets(reading), features.concept_buckets(noted[1])
-                buckets = own, near, concepts, class_buckets(reading)
-                found[reading] = Unit(reading, *map(array_of, buckets), noted[0])
-    return list(found.values())
+            if text in found or (zlib.crc32(text.encode()) % OTHERS and scorer.own_score(text) < least):
+                continue
+            near = features.neighbour_buckets(before, "p:") | features.neighbour_buckets(after, "n:")
+            concepts = features.concept_buckets(concepts_in(text))
+            buckets = features.own_buckets(text), near, concepts, class_buckets(text)
+            found[text] = Unit(text, *map(array_of, buckets))
+    lines = row.text.count("\n") + 1
+    return Source(row.name, row.attack, row.weight, list(found.values()), lines, row.disguised)
 
 
-def of_row(row: tuple[str, bool, float, str]) -> Source:
-    name, attack, weight, text = row
-    return Source(name, attack, weight, units(text), text.count("\n") + 1)
-
-
-def rows_of(path: Path) -> list[tuple[str, bool, float, str]]:
-    """(name, attack, weight, text) of a file of texts."""
+def rows_of(path: Path) -> Iterator[Row]:
+    """The rows of a file of texts, each text of a writer with its disguises."""
     if path.suffix == ".tsv":
-        split = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n") if line]
-        texts = [(label == "attack", text.replace("\\n", "\n")) for label, *_, text in split]
-        return [(path.stem, attack, WRITTEN if attack else HARMLESS_WRITTEN, text) for attack, text in texts]
-    found = []
+        for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
+            label, _, language, _, text = line.split("\t")
+            attack, text = label == "attack", text.replace("\\n", "\n")
+            yield Row(path.stem, attack, WRITTEN if attack else HARMLESS_WRITTEN, text)
+            for copy in disguises(text, language):
+                yield Row(path.stem, attack, DISGUISED if attack else HARMLESS_DISGUISED, copy, disguised=True)
+        return
     for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
         row = json.loads(line)
         encoded = row["label"] and any(word in row["kind"] for word in ENCODED)
         if LICENCES.search(row["licence"]) and not encoded:
             weight = PUBLIC if row["label"] else HARMLESS_PUBLIC
-            found.append((path.stem, bool(row["label"]), weight, row["text"]))
-    return found
+            yield Row(path.stem, bool(row["label"]), weight, row["text"])
 
 
-def documents_of(path: Path) -> list[tuple[str, bool, float, str]]:
+def disguises(text: str, language: str) -> list[str]:
+    """COPIES disguises of a text, always the same ones."""
+    chance = random.Random(zlib.crc32(text.encode()))
+    kinds = [kind for kind in CHANGES if kind not in TAKEN_OFF and (language == "en" or kind not in LATIN_ONLY)]
+    return [CHANGES[kind](text, chance) for kind in chance.sample(kinds, COPIES)]
+
+
+def seeds() -> Iterator[Row]:
+    """The sentences of injection_seeds.txt: attacks and the harmless notes nearest to them."""
+    chance = random.Random(7)
+    for line in SEEDS.read_text(encoding="utf-8").splitlines():
+        if line[:2] in ("+ ", "- "):
+            attack = line[0] == "+"
+            for text in expand(line[2:], chance):
+                for copy in [text, *disguises(text, "en" if text.isascii() else "")]:
+                    yield Row(SEEDS.stem, attack, SEED if attack else HARMLESS_SEED, copy, disguised=copy != text)
+
+
+def expand(line: str, chance: random.Random, limit: int = 12) -> list[str]:
+    """`{a|b} c` as `a c` and `b c`; of many combinations a sample."""
+    parts = [p.split("|") if i % 2 else [p] for i, p in enumerate(re.split(r"\{([^{}]*)\}", line))]
+    if math.prod(map(len, parts)) <= limit:
+        return ["".join(choice) for choice in itertools.product(*parts)]
+    out: set[str] = set()
+    while len(out) < limit:
+        out.add("".join(chance.choice(part) for part in parts))
+    return sorted(out)
+
+
+def documents_of(path: Path) -> Iterator[Row]:
+    """The rows of a file of documents."""
     raw = path.read_bytes()
-    lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8").split("\n")
-    rows = [json.loads(line) for line in lines if line]
-    return [(f"{row['source']}\0{row['group']}", False, 1.0, row["text"][:LONGEST]) for row in rows]
+    for line in filter(None, (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8").split("\n")):
+        row = json.loads(line)
+        yield Row(f"{row['source']}\0{row['group']}", False, 1.0, row["text"][:LONGEST])
+
+
+def is_document(name: str) -> bool:
+    """Whether a row of this name is a document, whose name has its source and its group."""
+    return "\0" in name
+
+
+def left_out(source: Source) -> bool:
+    """Whether a document is of the quarter of groups that is not learned from."""
+    return is_document(source.name) and zlib.crc32(source.name.encode()) % 4 == 3
 
 
 class Batch(NamedTuple):
@@ -131,7 +205,6 @@ class Batch(NamedTuple):
     size: Array
     near: Array
     begin: Array
-    noted: Array
     owner: Array  # the number of the text a unit is of
 
 
@@ -143,23 +216,22 @@ def batch_of(sources: list[Source]) -> Batch:
     near = np.tile(np.array([False, True, False, False]), len(every))
     begin = np.concatenate([[0], np.cumsum(lengths.reshape(-1, 4).sum(1))])
     owner = np.repeat(np.arange(len(sources)), [len(source.units) for source in sources])
-    noted = np.array([unit.noted for unit in every], dtype=np.float32)
     column = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-    return Batch(column, np.repeat(sizes, lengths), np.repeat(near, lengths), begin, noted, owner)
+    return Batch(column, np.repeat(sizes, lengths), np.repeat(near, lengths), begin, owner)
 
 
 class Model:
-    """The weights being learned: of each bucket, of the directions of the static table, and three numbers."""
+    """The weights being learned: of each bucket, of the directions of the static table, and the bias."""
 
-    def __init__(self, table: Array, row_of: Array) -> None:
+    def __init__(self, table: Array, row_of: Array, present: scorer.Scorer) -> None:
         self.table, self.row_of = table, row_of
         self.tied = np.flatnonzero(row_of)
-        self.values = [np.zeros(features.BUCKETS, np.float32), np.zeros(table.shape[1], np.float32), np.zeros(3)]
-        self.values[2][0] = -3.0
+        self.present = (present.unit * np.array(present.weights)).astype(np.float32)
+        self.values = [self.present.copy(), np.zeros(table.shape[1], np.float32), np.array([present.bias])]
         self.means = [np.zeros_like(value) for value in self.values]
         self.squares = [np.zeros_like(value) for value in self.values]
         self.steps = 0
-        self.total = self.values[0].copy()
+        self.add_up()
 
     def add_up(self) -> None:
         """What each bucket weighs with the table's part."""
@@ -184,21 +256,16 @@ class Model:
             np.maximum(np.bincount(row, weights=size * size, minlength=len(which)), scorer.MIN_VECTOR_LENGTH)
         )
         value = np.bincount(row, weights=self.total[column] * size, minlength=len(which)) / length
-        noted = batch.noted[which]
-        bias, step, slope = self.values[2]
-        value = value + bias + np.where(noted >= 0, step + slope * noted, 0.0)
-        return value, (column, size / length[row], row, noted)
+        return value + self.values[2][0], (column, size / length[row], row)
 
     def learn(self, parts: list[tuple[Any, Array]], rate: float) -> None:
         """One step of Adam; `parts` are what `scores` gave and the slope of the loss in each score."""
         flat = np.zeros(features.BUCKETS)
-        last = np.zeros(3)
-        for (column, size, row, noted), slope in parts:
+        for (column, size, row), slope in parts:
             flat += np.bincount(column, weights=size * slope[row], minlength=features.BUCKETS)
-            above = np.where(noted >= 0, noted, 0.0)
-            last += [slope.sum(), slope[noted >= 0].sum(), (slope * above).sum()]
         rows = np.bincount(self.row_of[self.tied], weights=flat[self.tied], minlength=len(self.table))
-        gradients = [flat + 2 * L2 * self.values[0], self.table.T @ rows, last]
+        bias = np.array([sum(float(slope.sum()) for _, slope in parts)])
+        gradients = [flat + 2 * L2 * (self.values[0] - self.present), self.table.T @ rows, bias]
         self.steps += 1
         for value, gradient, mean, square, speed in zip(
             self.values, gradients, self.means, self.squares, (rate, rate * 0.13, rate * 0.13), strict=True
@@ -231,7 +298,7 @@ def train(attacks: list[Source], honest: list[Source], table: Array, row_of: Arr
     shares = np.repeat([source.weight for source in honest], [len(source.units) for source in honest])
     shares = shares / shares.sum()
     hard = shares
-    model = Model(table, row_of)
+    model = Model(table, row_of, scorer.load())
     for step in range(STEPS):
         if step and step % 60 == 0:
             value = model.all_scores(no)
@@ -269,18 +336,13 @@ def static_table() -> tuple[Array, Array]:
     return table, row_of
 
 
-def left_out(source: Source) -> bool:
-    """Whether a document is of the quarter of groups that is not learned from."""
-    return "\0" in source.name and zlib.crc32(source.name.encode()) % 4 == 3
-
-
 def largest(model: Model, sources: list[Source], warn: float, alone: bool = False) -> Array:
     """The highest score of each source's units as the gate gives it, with `alone` without their neighbours.
 
     -30 for one without units. The gate asks only for its own words where they stay far below `warn`.
     """
     batch = batch_of(sources)
-    words = batch._replace(size=np.where(batch.size == 1.0, batch.size, 0.0), noted=np.full_like(batch.noted, -1.0))
+    words = batch._replace(size=np.where(batch.size == 1.0, batch.size, 0.0))
     own = model.all_scores(words)
     found = np.full(len(sources), -30.0)
     np.maximum.at(found, batch.owner, np.where(own < warn - scorer.SLACK, own, model.all_scores(batch, alone)))
@@ -315,9 +377,13 @@ def prefilter(model: Model, attacks: list[Source], honest: list[Source]) -> tupl
         if source.units:
             value = model.all_scores(batch_of([source]))
             if value.max() >= -1.0:
-                found.append(tokens(source.units[int(np.argmax(value))].text))
+                found.append(word_weights.tokens(source.units[int(np.argmax(value))].text))
     chance = random.Random(4)
-    plain = [tokens(unit.text) for source in honest for unit in chance.sample(source.units, min(2, len(source.units)))]
+    plain = [
+        word_weights.tokens(unit.text)
+        for source in honest
+        for unit in chance.sample(source.units, min(2, len(source.units)))
+    ]
     plain = chance.sample(plain, min(18_000, len(plain)))
     sets = found + plain
     count = collections.Counter(token for unit in found for token in unit)
@@ -361,44 +427,52 @@ def coarse(total: Array) -> tuple[float, Array, Array]:
     return unit, levels, np.where((total < 0) & (code > 0), code + SIZES, code)
 
 
-def write(model: Model, found: Limits, words: tuple[float, dict[str, float]]) -> None:
+def write(model: Model, found: Limits) -> None:
+    """Write scorer.bin."""
     unit, levels, codes = coarse(model.total)
-    bias, noted, slope = (float(value) for value in model.values[2])
-    numbers = unit, bias, noted, slope, found.sway, found.warn, found.block
+    numbers = unit, float(model.values[2][0]), found.sway, found.warn, found.block
     body = levels.astype("<i2").tobytes() + codes.astype(np.uint8).tobytes()
     checked = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, 0, *numbers)[scorer.CHECKED :] + body
     head = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, zlib.crc32(checked), *numbers)
     (FOLDER / "scorer.bin").write_bytes(head + body)
-    least, of = words
+
+
+def write_words(least: float, of: dict[str, float]) -> None:
+    """Write words.tsv."""
     of = dict(sorted(of.items()))
-    thresholds = {"least": least, "rows": len(of), "checksum": weights.checksum(of)}
+    thresholds = {"least": least, "rows": len(of), "checksum": word_weights.checksum(of)}
     regression.write(LinearModel(("instruction",), (0.0,), (of,), thresholds), FOLDER / "words.tsv", "scorer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, nargs="+", required=True)
     parser.add_argument("--documents", type=Path, nargs="+", required=True)
-    parser.add_argument("--hold-out", default="", metavar="NAME")
+    parser.add_argument("--hold-out", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--measure", action="store_true", help="write nothing")
+    parser.add_argument("--prefilter", action="store_true", help="write words.tsv too")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Learn, measure the thresholds, and write both files, or report what is found of the writer held out."""
+    """Learn, measure the thresholds, report what is found of the writers held out, and write what was learned."""
     rows = [row for path in options.documents for row in documents_of(path)]
     rows += [row for path in options.texts for row in rows_of(path)]
-    with Pool() as pool:
-        sources = pool.map(of_row, rows, chunksize=50)
+    sources = [source_of(row) for row in [*rows, *seeds()]]
     apart = [source for source in sources if left_out(source)]
-    learned = [source for source in sources if source.name != options.hold_out and not left_out(source)]
+    learned = [source for source in sources if source.name not in options.hold_out and not left_out(source)]
     attacks = [source for source in learned if source.attack]
     honest = [source for source in learned if not source.attack]
     model = train(attacks, honest, *static_table())
     model.make_coarse()
     found = limits(model, [source for source in apart if source.lines >= SHORT])
     print(f"{len(attacks)} attacks, {len(honest)} honest texts; {found} on {len(apart)} documents")
-    held = [source for source in sources if source.name == options.hold_out]
-    for attack in (True, False):
-        value = largest(model, [source for source in held if source.attack == attack], found.warn)
-        if len(value):
-            print(f"{'attacks' if attack else 'honest'} {len(value)}: blocked {np.mean(value >= found.block):.3f}")
-    if not options.hold_out:
-        write(model, found, prefilter(model, attacks, honest))
+    for name in options.hold_out:
+        held = [source for source in sources if source.name == name and not source.disguised]
+        for attack in (True, False):
+            value = largest(model, [source for source in held if source.attack == attack], found.warn)
+            if len(value):
+                label = "attacks" if attack else "honest"
+                print(f"{name} {label} {len(value)}: blocked {np.mean(value >= found.block):.3f}")
+    if not options.measure:
+        write(model, found)
+    if options.prefilter and not options.measure:
+        write_words(*prefilter(model, [source for source in attacks if not source.disguised], honest))

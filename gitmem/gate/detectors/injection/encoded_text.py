@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from gitmem.gate.detectors.injection import weights
+from gitmem.gate.detectors.injection import word_weights
 from gitmem.gate.detectors.injection.decoding import CUT, MAX_DECODED_CHARACTERS, View, decoded
 from gitmem.gate.detectors.injection.injection import explain, severity_of
 from gitmem.gate.detectors.injection.invisible_characters import payloads
@@ -26,7 +26,7 @@ from gitmem.gate.detectors.injection.puzzles import (
     puzzles,
 )
 from gitmem.gate.detectors.injection.sentence_judge import Verdict, judge
-from gitmem.gate.detectors.injection.structure import tokens
+from gitmem.gate.detectors.injection.word_weights import tokens
 from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 from gitmem.messages import Message
@@ -98,7 +98,7 @@ def _unread(start: int, end: int, message: str) -> Match:
 def _puzzles(text: Text) -> Iterator[Match]:
     """The findings for disguised letters (`puzzles.py`). After _MAX_PUZZLE_FINDINGS of them the last finding says that
     the rest was not read; an exhaustive text is read to its end."""
-    weight = weights.words().of
+    weight = word_weights.load().of
     count = 0
     for view in puzzles(text.folded, exhaustive=text.exhaustive):
         readable = view.kind in READABLE

@@ -7,7 +7,7 @@ the lexicon; `word_classes.py` has the features of word classes. Deterministic, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -71,7 +71,7 @@ def neighbour_buckets(line: str, prefix: str) -> set[int]:
     return buckets
 
 
-def concept_buckets(names: Collection[str]) -> list[int]:
+def concept_buckets(names: Iterable[str]) -> list[int]:
     """The buckets of concepts and of pairs of concepts."""
     ordered = sorted(names)
     single = [bucket(f"={name}") for name in ordered]

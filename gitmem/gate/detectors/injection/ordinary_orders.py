@@ -78,6 +78,11 @@ _SAVED = lazy(
     r"|\bplease (?:save|store|record|keep|log|write down) (?:all |every |everything|the |our |this |that )[^.\n]{0,40}(?:conversations?|chats?|discussions?|sessions?|history|said)\b"
     r"|(?:会話|内容|やり取り|話)[^。\n]{0,20}(?:保存|記録)して(?:ください|下さい|ほしい)|请[^。\n]{0,12}(?:保存|记录)[^。\n]{0,12}(?:对话|内容|会话)"
 )
+# A wish of the user about the language of answers and messages.
+_IN_A_LANGUAGE = lazy(
+    r"(?:한국어|한글|영어|일본어|중국어)로 ?(?:만 ?)?(?:써|쓰|적|답|작성|남겨)|\b(?:answer|reply|respond|write|speak)\b[^.\n]{0,30}\bin"
+    r" (?:english|korean|japanese|chinese)\b|(?:日本語|英語|韓国語|中国語)で(?:書|答|回答|返)|用(?:中文|英文|英语|韩语|日语)(?:写|回答|回复)"
+)
 _BESIDE_SAVED = frozenset(C) - {
     C.RULES,
     C.PROMPT,
@@ -90,6 +95,7 @@ _BESIDE_SAVED = frozenset(C) - {
     C.PLAN,
     C.NEGATED,
 }
+_BESIDE_LANGUAGE = (_BESIDE_SAVED - {C.REVEAL}) | {C.PROMPT}
 _REASON = lazy(
     r"without (?:asking|questioning|needing|giving)(?: \w+)? (?:for )?(?:a |the |any )?(?:reasons?|why|explanations?|justifications?)"
     r"|no questions asked|(?:이유|사유)[를을]? ?(?:묻지|따지지|확인하지)|理由を(?:聞|問|尋)かずに|理由を(?:聞か|問わ|尋ね)ず|不(?:问|需要?)(?:理由|原因)"
@@ -124,6 +130,8 @@ def is_ordinary(unit: str, parts: Collection[C]) -> bool:
     if C.NO_ASKING in found and not found & _HIDES_OR_SENDS and _LOOKED_UP.search(unit) and _APPROVED.search(unit):
         return True
     if C.PERSIST in found and not found & _BESIDE_SAVED and _SAVED.search(unit):
+        return True
+    if C.PERSIST in found and not found & _BESIDE_LANGUAGE and _IN_A_LANGUAGE.search(unit):
         return True
     if found & _DESTRUCTIVE and not found & _HIDES_OR_SENDS and (_REASON.search(unit) or _ALLOWED.search(unit)):
         return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.injection.structure import Line
+from gitmem.gate.detectors.injection.units import Line
 from gitmem.lazy_patterns import lazy
 
 Span = tuple[int, int]

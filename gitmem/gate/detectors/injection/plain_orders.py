@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+from gitmem.gate.detectors.injection.concepts import quotes
 from gitmem.gate.detectors.injection.lexicon import Concept as C
-from gitmem.gate.detectors.injection.structure import quotes
 from gitmem.gate.detectors.prefilter import CJK as CJK_BYTES
 from gitmem.gate.detectors.prefilter import has_byte
 from gitmem.lazy_patterns import lazy

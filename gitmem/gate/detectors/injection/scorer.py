@@ -1,17 +1,17 @@
 """The score of a sentence as an order to the model that reads it: a logistic regression over hashed features.
 
-The features (`features.py`) are the sentence's words, the words of the lines before and after it (with less weight), the
-concepts that the lexicon finds, and classes of words. The sum of their weights is divided by the length of the feature
-vector, so that a long sentence weighs no more than a short one. `tools/train.py scorer` learns the weights and writes
-scorer.bin: `HEADER`, then `LEVELS` different weights (little-endian int16), then one byte for each bucket, the index of
-its weight; weight 0 is zero. Deterministic, uses no library, never learns.
+The features (`features.py`) are the sentence's words and pairs of words, classes of words, the concepts of the lexicon
+in it, and the words of the lines before and after it (with less weight). The sum of their weights is divided by the
+length of the feature vector, so that a long sentence weighs no more than a short one. `tools/train.py scorer` learns
+the weights and writes scorer.bin: `HEADER`, then `LEVELS` different weights (little-endian int16), then one byte for
+each bucket, the index of its weight; weight 0 is zero. Deterministic, uses no library, never learns.
 """
 
 from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from math import sqrt
 from operator import itemgetter
@@ -26,13 +26,13 @@ from gitmem.gate.detectors.injection.word_classes import class_buckets
 PATH = Path(__file__).with_name("scorer.bin")
 MAGIC = b"gmscorer"
 # magic, version, CRC-32 of the bytes from CHECKED on, and the fields of `Scorer` from `unit` to `block`
-HEADER = Struct("<8sII7d")
+HEADER = Struct("<8sII5d")
 CHECKED = 16  # first byte that the checksum covers
-VERSION = 4
+VERSION = 5
 LEVELS = 256
 # Value of a feature of a neighbouring line, of a concept and of classes of words; the sentence's own words have 1.
 CONTEXT, CONCEPT, CLASSES = 0.35, 1.3, 0.7
-SLACK = 2.1  # logits below the warning threshold at which a sentence's own words decide its score alone
+SLACK = 3.2  # logits below the warning threshold at which a sentence's own words decide its score alone
 MIN_VECTOR_LENGTH = 20.0  # least squared length by which a sum is divided: two words are no evidence
 MAX_CACHED_SENTENCES = 1 << 14  # cached sums: the versions of one file share most of their lines
 
@@ -40,15 +40,13 @@ MAX_CACHED_SENTENCES = 1 << 14  # cached sums: the versions of one file share mo
 class Scorer(NamedTuple):
     """The learned numbers; scores are logits.
 
-    `unit`: value of 1 in `weights`. `noted`: added where the lexicon notes the sentence; `slope`: added for each unit of
-    the lexicon's score above its threshold. `sway`: most that neighbouring lines take off a score, since the author of an
-    order chooses them. `warn`, `block`: the thresholds. `weights`: one integer for each of `BUCKETS`.
+    `unit`: value of 1 in `weights`. `bias`: score without features. `sway`: most that neighbouring lines take off a score,
+    since the author of an order chooses them. `warn`, `block`: the thresholds. `weights`: one integer for each of
+    `BUCKETS`.
     """
 
     unit: float
     bias: float
-    noted: float
-    slope: float
     sway: float
     warn: float
     block: float
@@ -66,7 +64,7 @@ def parse(data: bytes) -> Scorer:
     first = HEADER.size + 2 * LEVELS
     if len(data) != first + BUCKETS:
         raise ValueError("the scorer of instructions is damaged")
-    magic, version, checksum, unit, bias, noted, slope, sway, warn, block = HEADER.unpack_from(data)
+    magic, version, checksum, unit, bias, sway, warn, block = HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION or crc32(data[CHECKED:]) != checksum:
         raise ValueError("the scorer of instructions is damaged or of another version")
     levels, codes = data[HEADER.size : first], data[first:]
@@ -75,41 +73,44 @@ def parse(data: bytes) -> Scorer:
     weights = array("h", bytes(both))
     if sys.byteorder == "big":
         weights.byteswap()
-    return Scorer(unit, bias, noted, slope, sway, warn, block, weights)
+    return Scorer(unit, bias, sway, warn, block, weights)
 
 
 def score(
     sentence: str,
     before: str,
     after: str,
-    noted: Callable[[str], tuple[float, Collection[str]] | None] = lambda sentence: None,
+    concepts: Callable[[str], Iterable[str]] = lambda sentence: (),
 ) -> float:
     """The score of a sentence of folded text between the lines `before` and `after`, as a logit.
 
-    `noted`: returns how far the lexicon's score of a sentence is above its threshold and the names of the concepts in it;
-    None below the threshold. If the sentence's own words score less than the warning threshold minus `SLACK`, that is the
-    score; only else the lexicon, the classes of words and the neighbours count. Neighbours add any amount and take off
-    `Scorer.sway` at most.
+    `concepts`: returns the names of the lexicon's concepts in a sentence. If the sentence's own words score less than the
+    warning threshold minus `SLACK`, that is the score; only else the concepts, the classes of words and the neighbours
+    count. Neighbours add any amount and take off `Scorer.sway` at most.
     """
     learned = load()
-    own, size = _word_weights(sentence)
-    value = learned.bias + learned.unit * own / sqrt(max(size, MIN_VECTOR_LENGTH))
+    value = own_score(sentence)
     if value < learned.warn - SLACK:
         return value
+    own, size = _word_weights(sentence)
     classes, count = _class_weights(sentence)
     total, square = own + CLASSES * classes, size + CLASSES**2 * count
-    bias = learned.bias
-    note = noted(sentence)
-    if note:
-        buckets = concept_buckets(note[1])
-        total += CONCEPT * sum([learned.weights[bucket] for bucket in buckets])
-        square += CONCEPT**2 * len(buckets)
-        bias += learned.noted + learned.slope * note[0]
-    alone = bias + learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
+    buckets = concept_buckets(concepts(sentence))
+    total += CONCEPT * sum([learned.weights[bucket] for bucket in buckets])
+    square += CONCEPT**2 * len(buckets)
+    alone = learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
     for weight, count in (_neighbour(before, "p:"), _neighbour(after, "n:")):
         total += CONTEXT * weight
         square += CONTEXT**2 * count
-    return max(bias + learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH)), alone - learned.sway)
+    between = learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
+    return learned.bias + max(between, alone - learned.sway)
+
+
+def own_score(sentence: str) -> float:
+    """The score of a sentence from its own words alone, as a logit."""
+    learned = load()
+    own, size = _word_weights(sentence)
+    return learned.bias + learned.unit * own / sqrt(max(size, MIN_VECTOR_LENGTH))
 
 
 @lru_cache(maxsize=MAX_CACHED_SENTENCES)

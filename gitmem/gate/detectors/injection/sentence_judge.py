@@ -1,8 +1,16 @@
 """Judges the sentences of a text: how probable it is that each one is an order to the model that reads it.
 
-A *unit* is a line, a sentence, or two sentences in a row (`structure.py`). Each unit gets a learned score (`scorer.py`)
-from its own words, the lines before and after it, and the concepts that the lexicon finds in it. A prefilter leaves out
-lines whose words cannot matter. Other detectors call `judge` for text that they have decoded or found hidden.
+In this order:
+
+1. `units.py` cuts the text into *units*: a line, a sentence, two sentences in a row.
+2. `word_weights.py` drops each line whose words cannot matter: the prefilter.
+3. `scorer.py` gives a unit its score from its own words, the classes of its words, the lines before and after it and the
+   concepts of the lexicon in it (`concepts.py`). A unit with markup inside is scored without the markup too.
+4. A score of `Scorer.block` or more blocks, one of `Scorer.warn` or more warns. An order of ordinary work
+   (`ordinary_orders.py`) does not block, and a low score without anything that an attack costs does not warn.
+5. Orders that are split over list steps or table cells (`parted_orders.py`) are joined and judged in the same way.
+
+Other detectors call `judge` for text that they have decoded or found hidden.
 """
 
 import re
@@ -10,24 +18,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gitmem.gate.detectors.injection import parted_orders, scorer, weights
+from gitmem.gate.detectors.injection import parted_orders, scorer, word_weights
+from gitmem.gate.detectors.injection.concepts import read
 from gitmem.gate.detectors.injection.features import NEIGHBOUR_CHARACTERS
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.gate.detectors.injection.ordinary_orders import has_cost, is_ordinary, sends_what_is_public, without_sign_in
-from gitmem.gate.detectors.injection.structure import (
-    Line,
-    Reading,
-    candidates,
-    complete,
-    lines,
-    quotes,
-    read,
-    score_of_words,
-    tokens,
-    units_of,
-    without_markup,
-    words,
-)
+from gitmem.gate.detectors.injection.units import Line, lines, units_of, without_markup
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Text
 from gitmem.lazy_patterns import lazy
@@ -35,29 +31,29 @@ from gitmem.lazy_patterns import lazy
 # Concepts that only describe the sentence around an instruction, and are not a part of it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
 _BELOW_BLOCK = 0.01  # an order of ordinary work gets a score this far below the blocking threshold
-# A sentence without any cost warns from this score on: of 1,448 documents of 48 repositories 42 warned below it, 18 do.
-_WARN_WITHOUT_COST = 0.1
+# A sentence without any cost warns only within this distance below the blocking threshold, else nearly half of the
+# warnings in honest documents were for such sentences.
+_WARN_WITHOUT_COST = 0.43
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A unit of text that reads as an instruction.
 
-    `start`, `end`: its place in `Text.norm`. `score`: a logit, higher for a more certain instruction. `reading`: the
-    concepts that were found in it.
+    `start`, `end`: its place in `Text.norm`. `score`: a logit, higher for a more certain instruction. `concepts`: the
+    concepts in it and where in it they begin and end.
     """
 
     start: int
     end: int
     score: float
-    reading: Reading
+    concepts: dict[C, tuple[int, int]]
 
     @property
     def parts(self) -> list[C]:
         """The concepts that make the sentence an instruction, in order of place; concepts in quotation marks do not
         count."""
-        found = self.reading.concepts
-        return sorted((c for c in found if c not in _CONTEXT), key=lambda c: found[c])
+        return sorted((c for c in self.concepts if c not in _CONTEXT), key=lambda c: self.concepts[c])
 
     @property
     def blocks(self) -> bool:
@@ -70,18 +66,23 @@ def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Ve
     """The units of `text` that read as instructions; no two of them overlap. The time is linear in the text.
 
     `boost`: a number that is added to each score, for a text that is suspicious before a word of it is read (it was
-    hidden, or encoded). `likely`: False yields only units that block. The order is: highest score first; for an
-    exhaustive text the shortest first. Orders that are split over lines (`_parted`) come last.
+    hidden, or encoded). `likely`: False yields only units that block. Units that block come first, then orders that are
+    split over lines (`_parted`), then likely ones; each group has the highest score first, in an exhaustive text the
+    shortest first.
     """
     folded = _without_boilerplate(text.folded)
-    verdicts = [verdict for verdict in _verdicts(text, folded, boost) if likely or verdict.blocks]
+    verdicts = list(_verdicts(text, folded, boost))
     if text.exhaustive:  # to be masked: prefer a sentence to its whole line
         verdicts.sort(key=lambda v: (v.end - v.start, v.start))
     else:
         verdicts.sort(key=lambda v: (-v.score, v.start))
     taken = Spans()
-    yield from (verdict for verdict in verdicts if taken.claim(verdict.start, verdict.end))
+    blocking = [verdict for verdict in verdicts if verdict.blocks]
+    yield from (verdict for verdict in blocking if taken.claim(verdict.start, verdict.end))
     yield from (verdict for verdict in _parted(folded) if taken.claim(verdict.start, verdict.end))
+    if likely:
+        others = (verdict for verdict in verdicts if not verdict.blocks)
+        yield from (verdict for verdict in others if taken.claim(verdict.start, verdict.end))
 
 
 def _parted(folded: str) -> Iterator[Verdict]:
@@ -93,27 +94,27 @@ def _parted(folded: str) -> Iterator[Verdict]:
     learned = scorer.load()
     for line in parted_orders.lines(folded):
         says = line.says(folded)
-        if _word_weight(says) < weights.words().least / 2:
+        if _word_weight(says) < word_weights.load().least / 2:
             continue
-        reading = read(says)
+        concepts = read(says)
         last = folded[slice(*line.pieces[-1])]
         if len(line.pieces) <= parted_orders.STEPS and not (
-            {C.SECRET, C.PLACE} <= reading.concepts.keys() and C.SEND in read(last).concepts
+            {C.SECRET, C.PLACE} <= concepts.keys() and C.SEND in read(last)
         ):
             continue
-        if sends_what_is_public(last) and C.SECRET not in read(last).concepts:
+        if sends_what_is_public(last) and C.SECRET not in read(last):
             continue
         score = score_of(says, "", "")
-        if score >= learned.block and not is_ordinary(says, reading.concepts):
-            yield Verdict(line.start, line.end, score, reading)
+        if score >= learned.block and not is_ordinary(says, concepts):
+            yield Verdict(line.start, line.end, score, concepts)
 
 
 def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
-    """The verdict on every unit above the warning threshold, in order of place. A unit below _WARN_WITHOUT_COST needs a
-    cost (`has_cost`) too. Equal units are judged once, unless the text is exhaustive."""
+    """The verdict on every unit above the warning threshold, in order of place. A unit more than
+    _WARN_WITHOUT_COST below the blocking threshold needs a cost (`has_cost`) too. Equal units are judged once, unless the text is exhaustive."""
     seen: set[tuple[str, str, str]] = set()
     exhaustive, scores = text.exhaustive, text.scores
-    least = weights.words().least - boost
+    least = word_weights.load().least - boost
     learned = scorer.load()
     weights_before: list[float] = []  # the weight of each line so far
     for line, source, before, after in in_context(folded):
@@ -141,18 +142,18 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
             if score + boost < learned.warn:
                 continue
             says = without_markup(unit.text)
-            reading = read(says)
-            if score >= learned.block and (is_ordinary(says, reading.concepts) or _only_signs_in(says, learned.block)):
+            concepts = read(says)
+            if score >= learned.block and (is_ordinary(says, concepts) or _only_signs_in(says, learned.block)):
                 score = learned.block - _BELOW_BLOCK
-            if score + boost < min(_WARN_WITHOUT_COST, learned.block) and not has_cost(reading.concepts):
+            if score + boost < learned.block - _WARN_WITHOUT_COST and not has_cost(concepts):
                 continue
-            yield Verdict(unit.start, unit.end, score + boost, reading)
+            yield Verdict(unit.start, unit.end, score + boost, concepts)
 
 
 def _only_signs_in(says: str, block: float) -> bool:
     """Whether a sentence would not block without the words that name what signs its request in."""
     rest = without_sign_in(says)
-    return rest != says and C.SECRET not in read(rest).concepts and score_of(rest, "", "") < block
+    return rest != says and C.SECRET not in read(rest) and score_of(rest, "", "") < block
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
@@ -239,8 +240,8 @@ _MAX_CACHED_LINES, _MAX_CACHED_CHARACTERS = 1 << 14, 600
 @lru_cache(maxsize=_MAX_CACHED_LINES)
 def _word_weight(source: str) -> float:
     """The sum of the prefilter's weights of a line's words."""
-    of = weights.words().of
-    return sum([of[token] for token in tokens(source) if token in of])
+    of = word_weights.load().of
+    return sum([of[token] for token in word_weights.tokens(source) if token in of])
 
 
 def _line_weight(source: str) -> float:
@@ -252,36 +253,19 @@ def _line_weight(source: str) -> float:
 
 
 def score_of(unit: str, before: str, after: str) -> float:
-    """The score of a unit of folded text between the lines `before` and `after`, as `scorer.score` computes it with
-    `noted_in`.
+    """The score of a unit of folded text between the lines `before` and `after`, as `scorer.score` computes it.
 
     A unit with markup inside is scored twice, as it is written and as a rendered page shows it; the larger score
     counts.
     """
-    score = scorer.score(unit, before, after, noted_in)
+    score = scorer.score(unit, before, after, concepts_in)
     plain = without_markup(unit)
     if plain == unit:
         return score
-    return max(score, scorer.score(plain, before, after, noted_in))
+    return max(score, scorer.score(plain, before, after, concepts_in))
 
 
 @lru_cache(maxsize=_MAX_CACHED_LINES)
-def noted_in(unit: str) -> tuple[float, tuple[str, ...]] | None:
-    """The lexicon's view of a unit: (the lexicon's score minus its threshold, names of the concepts found); None below
-    the threshold."""
-    learned = weights.load()
-    spans = quotes(unit)
-    base = score_of_words(unit, spans, learned)
-    if base < learned.warn - learned.slack:
-        return None
-    patterns = candidates(unit)
-    ceiling = weights.Ceiling(learned, base, [name for _, name, _ in patterns])
-    if ceiling.value < learned.warn:
-        return None
-    reading = complete(unit, spans, words(unit, spans), patterns, ceiling, learned.warn - 1e-6)
-    if reading is None:
-        return None
-    above = learned.score(reading.features) - learned.warn
-    if above >= 0:
-        return (above, tuple(concept.name for concept in reading.concepts))
-    return None
+def concepts_in(unit: str) -> tuple[str, ...]:
+    """The names of the concepts in a unit."""
+    return tuple([concept.name for concept in read(unit)])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitmem import linear_model
-from gitmem.gate.detectors.injection import weights
+from gitmem.gate.detectors.injection import word_weights
 from gitmem.gate.detectors.injection.sentence_judge import _without_boilerplate, judge
 from gitmem.gate.detectors.registry import Match, Scope, Text, load, run
 from gitmem.gate.detectors.text import Severity
@@ -193,14 +193,12 @@ def test_one_part_alone_never_blocks() -> None:
     assert not [verdict for verdict in judge(Text("ignore " * 30)) if verdict.blocks]
 
 
-def test_the_weights_are_small_and_readable() -> None:
-    assert Path(weights.__file__).with_name("concepts.tsv").stat().st_size <= 150_000
-    assert weights.load().of["=OVERRIDE+RULES"] > 0
-    text = Path(weights.__file__).with_name("words.tsv").read_text(encoding="utf-8")
-    assert weights.words_of(linear_model.parse(text)) == weights.words()
+def test_the_weights_of_words_are_readable_and_damage_is_an_error() -> None:
+    text = Path(word_weights.__file__).with_name("words.tsv").read_text(encoding="utf-8")
+    assert word_weights.of_model(linear_model.parse(text)) == word_weights.load()
     for damaged in (text[: len(text) // 2].rpartition("\n")[0], text.replace("\nabide\t", "\nabode\t", 1)):
         with pytest.raises(ValueError, match="damaged"):
-            weights.words_of(linear_model.parse(damaged))
+            word_weights.of_model(linear_model.parse(damaged))
 
 
 @pytest.mark.parametrize("before", ["메모는", "キー", "记住", "코드:"])
