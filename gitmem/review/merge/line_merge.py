@@ -48,18 +48,22 @@ class Labels:
 
 
 def resolve_to_base(data: bytes, labels: Labels) -> bytes:
-    """The merged bytes with each conflict replaced by the text of the base. `labels`: those that marked the
-    conflicts."""
-    bars, middle = f"{'|' * labels.size} {labels.base}\n", f"{'=' * labels.size}\n"
-    start, end = f"{'<' * labels.size} {labels.ours}\n", f"{'>' * labels.size} {labels.theirs}\n"
+    """The merged bytes with each conflict replaced by the text of the base; the last line gets a line end. `labels`:
+    those that marked the conflicts.
+
+    A line equal to a mark counts only where that mark is due: outside a conflict only the first mark does, so that
+    the underline of a heading stays. The text of the base ends at its first line that is equal to the middle mark.
+    """
+    marks = [
+        f"{'<' * labels.size} {labels.ours}", f"{'|' * labels.size} {labels.base}",
+        "=" * labels.size, f"{'>' * labels.size} {labels.theirs}",
+    ]  # fmt: skip
     kept: list[str] = []
-    keeping = True
+    due = 0  # place of the next mark in `marks`: 0 outside a conflict, 2 in the text of the base
     for line in split(data):
-        if line in (start, middle):
-            keeping = False
-        elif line in (bars, end):
-            keeping = True
-        elif keeping:
+        if line.rstrip("\r\n") == marks[due]:  # Git ends the marks like the lines of the file
+            due = (due + 1) % len(marks)
+        elif due in (0, 2):
             kept.append(line)
     return join(kept)
 
@@ -177,7 +181,8 @@ def _sections(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _time(line: str) -> int | None:
-    """The time of day in a `## ` heading, in minutes; None for a line without one."""
+    """The time of day with which a `## ` heading begins (`## 14:30`, `## 2:30 pm`), in minutes since midnight; None for
+    any other line. The range is not checked: `## 25:99` is 1599."""
     match = _TIME.match(line)
     if match is None:
         return None
