@@ -134,9 +134,10 @@ def _sha1(word: str) -> str:
 
 
 def as_value(results: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
-    """The JSON of docs/json.md, "allow": `imported` (path, line, rule and fingerprint of each finding), `left` (path,
-    line, type and `why` of each row without an exception) and `dry_run`, whether the command only shows what it would
-    write. It is no class, because each list has a selection of the outcomes."""
+    """The JSON of docs/json.md, "allow": `imported` (path, line, rule and fingerprint of each finding that gets an
+    exception), `left` (path, line, type and `why` of each row that gets none, such as one that is excepted already) and
+    `dry_run`, whether the command only shows what it would write. It is no class, because each list has a selection of
+    the outcomes."""
     taken = [json_object(finding, "path line rule fingerprint") for outcome in results for finding in outcome.findings]
     left = [json_object(one, "path=row.path line=row.line type=row.type why") for one in results if one.why]
     return {"imported": taken, "left": left, "dry_run": dry_run}

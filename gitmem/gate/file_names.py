@@ -67,8 +67,9 @@ def scan_file_names(commits: Mapping[str, str], policy: Policy) -> NameScan:
 
 
 def ensure_new_name_passes(path: str) -> None:
-    """Raise Refused if the gate would block a new file for its path. Our own writers ask before they create a file; no
-    setting masks a name. The message never quotes the path."""
+    """Raise Refused if the detectors of the gate block the path of a new file, or one of them fails. The repository's
+    exceptions and its own rules do not count, so that the gate may decide otherwise. Our own writers call this before
+    they create a file. The message never quotes the path."""
     rules = dict.fromkeys(finding.rule for finding in scan_file_names({path: ""}, Policy()).findings)
     if rules:
         raise Refused(

@@ -66,15 +66,16 @@ class Statement(NamedTuple):
     """One statement of a document.
 
     `form`: the kind of block. `first`, `last`: its lines, counted from 1. `text`: its words as one line (no marker, no
-    metadata comment, NFC, white space collapsed), "" for structure other than headings. `above`: the note's name and
-    the headings above it, from the outermost in; empty for structure other than headings and heads of tables.
-    `parents`: the texts of the items it is below, after the text of the
-    paragraph ending in a colon that introduces its list. `header`: the header cells of the table, for a table row.
-    `meta`: (key, value) pairs of its metadata comment. `day`, `time`: the date and the time of the innermost heading
-    that has one, as written, "" without. `heading`: the line of the nearest heading above it, 0 without. `parent`: the
-    position in the document's statements of the item directly above it in the list, -1 without. `under`: the position
-    of the statement that it is directly about, -1 without: its parent item, its table's head, the paragraph ending in a
-    colon or the bold line above.
+    metadata comment, NFC, white space collapsed; of a code block all words, fences included, not normalised), "" for
+    structure other than headings. `above`: the note's name and the headings above it, from the outermost in; empty for
+    structure other than headings and heads of tables. `parents`: the innermost MAX_PARENTS of the steps above it: the
+    paragraph ending in a colon that introduces its list (its last sentence), then the items it is below, each cut to
+    MAX_STEP_CHARS. `header`: the header cells of the table, for a table row. `meta`: (key, value) pairs of its
+    metadata comment. `day`, `time`: of the innermost heading that has one, for a heading its own too, "" without and
+    for other structure; the date as YYYY-MM-DD, the time as written. `heading`: the line of the nearest heading, for a
+    heading its own, 0 without. `parent`: the position in the document's statements of the item directly above it in
+    the list, -1 without. `under`: the position of the statement that it is directly about, -1 without: its parent item,
+    its table's head, the paragraph ending in a colon or the bold line above.
     """
 
     form: Form

@@ -36,8 +36,8 @@ class Source:
     log: Log
     line: int  # first line
     text: str  # cut at 2,000 characters
-    last: int = 0  # last line, 0 for one line alone
-    about: str = ""  # its trail, cut at MAX_ABOUT_CHARS
+    last: int = 0  # last line, equal to `line` for one line alone; 0 is taken as `line`
+    about: str = ""  # its trail, cut at MAX_ABOUT_CHARS; "" without one, or if the model may not see it
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,8 +169,10 @@ def end_with_supervisor() -> None:
 
 
 def answer(settings: Settings, listener: socket.socket) -> None:
-    """The main function of an answering process. It returns after SIGTERM or SIGINT, once the running requests have
-    ended, or after 10 seconds."""
+    """The main function of an answering process. After SIGTERM or SIGINT it waits until the running requests have
+    ended, at most 10 seconds. uvicorn then raises the signal again: SIGTERM ends the process at once, without closing
+    its parts, so that no thread that still works delays it; SIGINT raises KeyboardInterrupt. Raises as `prepare` and
+    `Running`."""
     prepare(settings)
     threading.Thread(target=give_back_repeatedly, daemon=True).start()
     import uvicorn

@@ -89,13 +89,13 @@ def select(
     turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None, earlier: Sequence[Turn] = (),
     later: Sequence[Turn] = (),
 ) -> tuple[list[Selected], tuple[str, ...]]:  # fmt: skip
-    """The texts of `turns` that are worth a line of the daily log `path`, in order, and notes about failures of the
-    model.
+    """The texts that are worth a line of the daily log `path`, in order, and the notes of the model, or why it failed.
 
-    `now`: time from which words such as `tomorrow` count. `model`: chooses sentences in addition to the rules, None for
-    the rules alone. `earlier`: the turns before `turns`, which were read already; they show what a person answers.
-    `later`: the turns after them; they only show that an agent takes part and that the conversation goes on. If the
-    model fails the rules choose alone; no error is raised.
+    The texts are of `turns`; a sentence of `earlier` that a person agrees to in `turns` is returned too, then `turn` is
+    the earlier one. `now`: time from which words such as `tomorrow` count. `model`: chooses sentences of `turns` in
+    addition to the rules, None for the rules alone; when it raises GitMemError the rules choose alone. `earlier`: the
+    turns before `turns`, which were read already. `later`: the turns after them; they only show that an agent takes
+    part and that the conversation goes on.
     """
     known = [*earlier, *turns]
     context = _without_acknowledgements(sentences(earlier), known)

@@ -82,8 +82,9 @@ def is_coined(value: str) -> bool:
 
 
 def is_numbered(value: str) -> bool:
-    """Whether a value is one capitalised word and a number (`Bulrush_77`). Call it only where the text before the value
-    names a user and a login."""
+    """Whether a value is one capitalised word of 5 to 12 letters, a sign of `-_.!#` and a number of 1 to 4 digits
+    (`Bulrush_77`), and no name (`Release-2024`). Call it only where a password is expected: beside a user or as an
+    option."""
     match = _NUMBERED.fullmatch(value)
     return match is not None and not _NUMBERED_NAME.search(value.lower()) and match[1].lower() not in _NAMING | POLICY
 

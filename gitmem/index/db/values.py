@@ -106,10 +106,11 @@ class ChunkRow(NamedTuple):
 
 
 class BlobRow(NamedTuple):
-    """One parsed blob.
+    """One blob that was parsed, or that is too large to be parsed.
 
     `bytes`: its size. `secrets`: number of lines with a secret. `problems`: number of problems of its encoding and
-    front matter. `skipped`: why it has no chunks, "" if it has.
+    front matter; 1 for a blob that is too large. `skipped`: why it was not read and has no chunks; "" if it was read,
+    though it has no chunks then if it has no statements.
     """
 
     oid: str

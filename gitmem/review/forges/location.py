@@ -152,11 +152,12 @@ def _github_addresses(environ: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _public_forge(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge of a remote at github.com, gitlab.com or codeberg.org; None for any other host. At github.com the
-    repository is GITHUB_REPOSITORY if that is set, else the path of the remote.
+    """The forge of a remote at github.com, gitlab.com or codeberg.org (or `ssh.` or `altssh.` before these). At
+    github.com the repository is GITHUB_REPOSITORY if that is set, else the path of the remote.
 
-    When the environment names another server of the same kind, the result is None too, since the token belongs to that
-    server.
+    None for any other host and for a repository that is not `owner/name` (at GitLab with at least one group). None too
+    when the environment names a server of the same kind, even this one: the token belongs to that server, for which
+    `forge_of` has looked before.
     """
     host, path = _place(remote_url)
     host = host.removeprefix("ssh.").removeprefix("altssh.")

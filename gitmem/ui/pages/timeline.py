@@ -42,9 +42,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DayChanges:
-    """The changes of facts by the commits of a day; facts in logs are left out. `rows`: the first of the changes;
-    `count`: the number of all. `base`, `head`: the last commit before the day and the last one of it. `earlier`: the
-    writer, by fact id, of each added fact that was first written before that day."""
+    """The changes of facts by the first-parent commits of a day; facts in logs and episodes are left out. All fields
+    are empty without a commit on that day.
+
+    `rows`: the first of the changes; `count`: the number of all. `base`, `head`: the last commit before the day ("" for
+    none) and the last one of it. `earlier`: the writer, by fact id, of each added fact whose first commit is part of
+    the history of `base`, as of a promoted one; a fact from a branch merged on that day is not in it.
+    """
 
     rows: Sequence[Row] = ()
     count: int = 0
