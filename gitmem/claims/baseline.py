@@ -20,8 +20,8 @@ __all__ = ["PATH", "key_of", "read", "write"]
 
 
 def read(repo: Repository, commit: str) -> frozenset[str]:
-    """The rows of the baseline at `commit`, without its comments (`#`). Empty if there is no baseline, or if it is
-    larger than MAX_MEMORY_FILE_BYTES."""
+    """The findings of the baseline at `commit`, each as `key_of` spells it, without comments (`#`) and empty lines.
+    Empty if there is no baseline, or if it is larger than MAX_MEMORY_FILE_BYTES."""
     oid = repo.blobs(commit, [PATH]).get(PATH, "")
     if not oid or repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
         return frozenset()

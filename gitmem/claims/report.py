@@ -21,7 +21,8 @@ MAX_ANNOTATIONS = 10  # annotations of each level: GitHub shows no more for a st
 
 
 def words_of(one: Finding) -> str:
-    """A finding as one sentence, not escaped."""
+    """A finding as one sentence, not escaped: the claim, why it is false, and, unless the evidence has them, the new
+    path and the first 12 characters of the commit. Path, line, kind and state are not part of it."""
     text = f"{one.claim}: {one.evidence}"
     if one.renamed_to and one.renamed_to not in one.evidence:
         text += f"; it is {one.renamed_to} now"

@@ -120,7 +120,8 @@ class Tree:
         return any(self._ignored("/".join(parts[:depth])) for depth in range(1, len(parts) + 1))
 
     def _ignored(self, path: str) -> bool:
-        """Whether the .gitignore files ignore this path itself (not its folders); the last rule that fits decides."""
+        """Whether the .gitignore files of the tree ignore this path itself, not a folder above it; the last rule that
+        fits decides. `path`: without `/` at its end. A rule for folders (`build/`) also fits a file of that name."""
         found = self._verdicts.get(path)
         if found is None:
             found = False

@@ -36,8 +36,9 @@ def with_cited_code(parts: Sequence[Part], lookup: CodeLookup) -> list[Part]:
 
 
 def _part_with_code(part: Part, code: Mapping[str, CitedCode]) -> Part:
-    """The part with its `code`. If each of its statements cites deleted code, the part also has `code_gone` and
-    MIN_RELEVANCE, and a pinned part moves to the layer MEMORY."""
+    """The part with the changed code that its statements cite (`changed_citations`) as its `code`; without any, with
+    the `code` that it has already. If each of its statements cites some deleted code, the part also has `code_gone` and
+    MIN_RELEVANCE, and a pinned part moves to the layer MEMORY. `code`: from the lookup of `with_cited_code`."""
     states = [(piece.first, tuple(changed_citations(piece.statement.meta, code))) for piece in part.pieces]
     cited = [(line, citations) for line, citations in states if citations] or list(part.code)
     if not cited:

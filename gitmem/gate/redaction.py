@@ -187,8 +187,8 @@ def _mask(match: Match, text: str) -> str:
 
 
 def _lines_of(inspection: Inspection, matches: Sequence[Match]) -> list[_Span]:
-    """The lines that a match touches, in order, as spans without their line ends. A line has the rule of its first
-    match."""
+    """The lines that any of the matches touches, in order, as spans without their line ends that LINE replaces. The
+    rule of a line is that of the first of `matches` that touches it."""
     rules: dict[int, str] = {}
     for match in matches:
         first, _ = inspection.text.line_of(match.start)

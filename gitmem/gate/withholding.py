@@ -35,11 +35,11 @@ def name_for_model(text: str) -> str:
 
 
 def without_blocked(lines: Sequence[str], path: str) -> list[str]:
-    """The lines with each line that has a blocking finding replaced by WITHHELD; all lines are replaced for a finding
-    about the text as a whole.
+    """The lines, judged together as one text, with each line that a blocking finding touches replaced by WITHHELD; all
+    lines are replaced for a finding about the text as a whole.
 
-    `path`: the path of the text, `MESSAGE` for a commit message. Exceptions and settings of the repository do not
-    count.
+    `lines`: without line ends. None may contain LF: other lines than those with the finding would be replaced. `path`:
+    the path of the text, `MESSAGE` for a commit message. Exceptions and settings of the repository do not count.
     """
     found = examine("\n".join(lines), path, Policy())
     return withhold_lines(lines, [finding for finding in found if finding.severity is Severity.BLOCK])

@@ -34,10 +34,11 @@ CLASSES = {
 class Rule:
     """One rule of a gitleaks.toml: it matches where `pattern` matches, in a text that contains one of the keywords.
 
-    `keywords`: in lower case, () for a rule that is applied to every text. `group`: the group of the pattern that is
-    the secret, 0 for the first group that matches, or without one the whole match. `entropy`: least entropy of the
-    secret, in bits a character. `allowed`: patterns of secrets that pass. `stopwords`: in lower case; a secret that
-    contains one passes.
+    `pattern`, `allowed`: in Python's syntax. `keywords`: in lower case, () for a rule that is applied to every text.
+    `group`: the group of the pattern that is the secret, 0 for the first group that is not empty, or without one the
+    whole match. `entropy`: least entropy of the secret, in bits a character. `allowed`: a match passes if one of these
+    patterns is found in the secret or in the whole match. `stopwords`: in lower case; a secret that contains one, in
+    any case, passes.
     """
 
     name: str

@@ -139,9 +139,10 @@ def _is_sentence(words: list[str]) -> bool:
 
 
 def mixed_at(text: str, end: int) -> tuple[int, int] | None:
-    """The span of a password of ASCII and CJK letters behind a word for one that ends at `end`, or None.
+    """The span of a password with CJK letters that follows a word for a password, or None. `end`: the end of that word.
 
-    It has at least two digits, and a symbol or letters of both scripts; a particle behind it is left out.
+    The password has 6 to 40 characters, a CJK letter, at least two digits, and a symbol or at least three ASCII
+    letters; a particle behind it is left out. Words of a policy, names of algorithms and placeholders are none.
     """
     match = patterns.mixed_script_value.match(text, end)
     if match is None or match.group("value").isascii():

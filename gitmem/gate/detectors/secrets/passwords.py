@@ -232,8 +232,13 @@ def _strength(op: str) -> int:
 
 
 def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> Candidate | None:
-    """What is joined to a word for a password, as a candidate; None when it is too short, or the text says that it is
-    something else."""
+    """The value that follows a word for a password, as a candidate for the decision whether it is a secret. Of
+    `id/pw: USER/PASSWORD` it is only the second part.
+
+    `low`: `text` in lower case. `match`: of the word in `low`. `join`: of `password_join` behind the word. None for
+    fewer than _MIN_BARE_CHARACTERS without a quotation mark, for a value with spaces that is not strongly joined, and
+    when the text says that it is something else (code, a comparison, the verdict of a test, a pinned version).
+    """
     word, op, sign = match.group(), join["op"], join["op"].strip()
     start, limit = join.span("value")
     if limit - start < _MIN_BARE_CHARACTERS and not join["quote"]:

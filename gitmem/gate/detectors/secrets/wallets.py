@@ -35,9 +35,10 @@ def _places() -> dict[str, int]:
 
 
 def is_checked(words: list[str]) -> bool:
-    """Whether these 12, 15, 18, 21 or 24 words have a right checksum (SHA-256, one bit for three words).
+    """Whether these 12, 15, 18, 21 or 24 words in lower case have a right BIP-39 checksum (SHA-256, one bit for three
+    words).
 
-    Raises KeyError for a word that is not in the list.
+    Raises KeyError for a word that is not in the English BIP-39 list, OSError or ValueError if the list cannot be read.
     """
     from hashlib import sha256
 
