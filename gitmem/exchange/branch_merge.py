@@ -253,7 +253,8 @@ def outcome(
 
 
 def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:
-    """The lines that a choice puts in place of a conflict. Raises UsageError for an unknown choice, such as ""."""
+    """The lines that a choice puts in place of a conflict. `choice`: "ours", "theirs", "both" (ours, then the lines of
+    theirs that ours lacks), or the lines themselves. Raises UsageError for any other text, such as ""."""
     if not isinstance(choice, str):
         return choice
     match choice:

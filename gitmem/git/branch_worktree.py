@@ -53,10 +53,12 @@ def branch_worktree(repo: Repository, branch: str, start: str = "") -> Iterator[
 
 
 def delete_branch(repo: Repository, branch: str, tip: str) -> None:
-    """Delete a local branch whose tip is `tip`. Its configuration stays, for a branch of the same name made again.
+    """Delete a local branch whose tip is `tip`, merged or not. Its configuration stays, for a branch of the same name
+    made again.
 
     Raises GitMemError if a work tree has the branch checked out, Changed if there is no such branch or its tip is
-    another one, Locked if another run holds the lock for WAIT_SECONDS; the branch stays then.
+    another one, Locked if another run holds the lock for WAIT_SECONDS, GitFailed if Git fails otherwise; the branch
+    stays then.
     """
     ref = f"refs/heads/{branch}"
     with locked(repo.common_dir, "branch", WAIT_SECONDS):

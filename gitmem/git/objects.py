@@ -61,7 +61,8 @@ class Change(NamedTuple):
 
 
 class Person(NamedTuple):
-    """The name and e-mail address of an author or committer."""
+    """The name and e-mail address of an author, a committer or an agent that a message names; each is "" if it is
+    missing or cannot be read."""
 
     name: str
     email: str

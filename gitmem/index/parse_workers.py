@@ -121,7 +121,9 @@ class Workers:
         ]
 
     def run(self, batches: Iterable[Batch], task: Task) -> Iterator[tuple[list[BlobRow], Vectors]]:
-        """(rows, vectors) of each batch; no vectors unless `task.embeds`. Raises ChildProcessError if a child dies."""
+        """(rows, vectors) of each batch, in the order of the batches. To be called once. The vectors are those of
+        chunks that `task.embedded` lacks; none unless `task.embeds`, and none if the static table is missing. Raises
+        ChildProcessError if a child dies."""
         from concurrent.futures import Future, ThreadPoolExecutor
         from queue import SimpleQueue
 

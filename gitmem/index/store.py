@@ -140,7 +140,8 @@ class BlobStore(Protocol):
         """The hashes of chunks that have a vector of this embedder; empty if the store cannot list them."""
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs. Returns chunk id -> row of the chunks that were not stored before."""
+        """Add parsed blobs, without vectors. Returns chunk id -> row of the chunks whose words this call stored, as the
+        index lacked them."""
 
     def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
         """Those of `chunk_ids` that have no vector of this embedder."""

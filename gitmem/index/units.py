@@ -36,10 +36,11 @@ _DIGIT = re.compile(r"\d")
 class Unit(NamedTuple):
     """One statement of a chunk, or the part of a long statement that the chunk has.
 
-    `first`, `last`: its lines within the chunk, 0-based, inclusive. `flags`: constants of `line_records`. `words`: its
-    terms; the words of a chunk are those of its units, joined. `label`: how many of the first words are its label, the
-    speaker or subject before a colon. `up`: how many units before it its parent is (an item above it, a table's head, a
-    line that ends in a colon), 0 for none.
+    `first`, `last`: its lines within the chunk, 0-based, inclusive. `text`: these lines as they are shown, markers
+    included, joined by LF. `flags`: constants of `line_records`. `words`: the terms of `text`; the words of a chunk are
+    those of its units, joined. `label`: how many of the first words are its label, the speaker or subject before a
+    colon; 0 for none. `up`: how many units before it its parent is (an item above it, a table's head, a line that ends
+    in a colon, a bold line), 0 for a unit without a parent in this chunk.
     """
 
     first: int

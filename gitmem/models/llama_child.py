@@ -66,8 +66,12 @@ def _load(request: dict[str, Any]) -> Any:
 
 
 def _complete(model: Any, request: dict[str, Any], piece: Callable[[str], None]) -> dict[str, Any]:
-    """The reply to a prompt: {"text", "cut", "tokens"}, or {"too_long": True} if the prompt does not fit. `piece` is
-    called with each part of the text as it is generated."""
+    """The reply to a request {"system", "user", "schema", "max_tokens"}.
+
+    It is {"text", "cut", "tokens"}: JSON of the schema, whether the reply was cut at `max_tokens` or at the end of the
+    context, and the number of generated parts. Or it is {"too_long": True} if the prompt leaves fewer than 256
+    tokens, or fewer than `max_tokens` if that is less. `piece` is called with each part of the text as it is generated.
+    """
     from llama_cpp.llama_grammar import LlamaGrammar
 
     grammar = LlamaGrammar.from_json_schema(json.dumps(request["schema"]), verbose=False)

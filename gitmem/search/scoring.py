@@ -385,8 +385,9 @@ def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
 
 
 def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
-    """The line with the two scores of `late_interaction.match_lines` added: `own` of the line, `around` with
-    neighbours."""
+    """The line with the two scores of `late_interaction.match_lines` (0..1) as its evidence `match0` (`own`: of the
+    line) and `match1` (`around`: with neighbours), and with its score raised by them times the weights of `ranking`. To
+    be called once for a line: a second call would raise the score again."""
     *evidence, _, _ = line.evidence  # match0 and match1 are the last two of `weights.WEIGHTS`
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
     return line._replace(score=line.score + gain, evidence=(*evidence, own, around))

@@ -28,7 +28,9 @@ def terms_of_token(token: str, script: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
-    """(terms of a token, whether it is a stop word). `token`, `script`: a pair of `terms.tokens`."""
+    """`terms_of_token` without its cache: (search terms of a token, whether it is a stop word). A stop word has its
+    terms too. They are fewer than those of `split_token`: of Hangul without its ending, of Kana and Han as
+    `meaningful_pairs`."""
     if script == HANGUL:
         word = without_ending(token)
         return tuple(a + b for a, b in pairwise(word)) or (word,), token in STOP_KOREAN

@@ -78,7 +78,9 @@ class Writer(Index):
         return frozenset(chunk_hash for (chunk_hash,) in rows)
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs that are not indexed. Returns chunk id -> row of the chunks whose words were not stored."""
+        """Add parsed blobs that are not indexed, with the places, words and lines of their chunks, without vectors.
+        Returns chunk id -> row of the chunks whose words this call stored, as the index lacked them. Only inside
+        `writing`."""
         chunks: dict[bytes, ChunkRow] = {}
         for blob in blobs:
             for chunk in blob.chunks:
