@@ -385,7 +385,8 @@ def _change_passages(change: FactChange) -> list[str]:
 
 
 def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
-    """memory: the six file commands of the memory tool, answered in the words that models were trained on. Raises
+    """memory: run one of the six file commands of the memory tool; returns the answer in the words that models were
+    trained on. A command that writes changes the work tree if the gate passes the text, and commits nothing. Raises
     ToolFailed with the answer if it is an error."""
     from gitmem.agents.memory_tool import memory_tool
 

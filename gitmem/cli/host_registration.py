@@ -146,9 +146,11 @@ def require_agents(names: Sequence[str]) -> Sequence[str]:
 
 def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False) -> int:
     """Register with the named hosts in the person's own settings, for all projects, or with `remove` unregister there.
+    FOUND among `names`: all such hosts on the PATH, with `remove` those that are registered.
 
-    Prints the changes. Returns 3 if a host had a problem, else 0. Raises UsageError for a host that cannot be
-    registered in a person's settings, GitMemError for the problem of a single host.
+    Prints the changes; a host with a problem does not stop the others. Returns 3 if a host had a problem, else 0.
+    Raises UsageError if no host is named or found, or for one that cannot be registered in a person's settings;
+    GitMemError for the problem of a single host: then no changes are printed, though files may have been changed.
     """
     known = {host.name: host for host in all_hosts() if host.personal}
     if remove:

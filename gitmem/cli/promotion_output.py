@@ -90,8 +90,8 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
 
 
 def refusal_text(item: Refused, shown: bool) -> str:
-    """One refused candidate in three lines: its text ("[not shown]" if not `shown`), its first source, the check that
-    stopped it."""
+    """One refused candidate in three lines, joined by LF and not escaped: its text, cut to MAX_TEXT_CHARS ("[not
+    shown]" if not `shown` or without text); its first source, "-" without one; the check that stopped it and why."""
     where = next(map(place_text, item.operation.sources), "-")
     text = "[not shown]"
     if shown and item.operation.text:

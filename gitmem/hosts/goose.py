@@ -57,7 +57,8 @@ def _stored_transcript(connection: Connection, session: str) -> bytes:
 
 
 def _text(content: Any) -> str:
-    """The texts of a message's parts; "" if there are none."""
+    """The texts of a message, joined by LF. `content`: the JSON text of a list of parts, of which only those of type
+    `text` count; "" if there are none or the JSON is not such a list."""
     try:
         parts = parse_json(content)
     except (TypeError, ValueError):

@@ -19,9 +19,11 @@ Place = tuple[str, int, str]  # path of a log, first line and text of a candidat
 
 def amending_lines(logs: Sequence[Log], scored: Sequence[Sequence[ScoredLine]], existing: Sequence[Fact]) -> set[Place]:
     """The places of the new lines that are not worth proposing alone, but surely replace or end a fact of `existing` or
-    an earlier new line that is proposed. Retracted lines, questions and lines with a cue against them are left out.
+    an earlier new line that is proposed. Retracted lines, questions and lines with a cue against them are left out. Of
+    the other lines the newest MAX_COMPARED_LINES are compared, but not with archived and expired facts, nor with a fact
+    if a person settled that pair.
 
-    `logs`: in the order of days. `scored`: the lines of each.
+    `logs`: in the order of days. `scored`: the lines of each log, as many entries as `logs`.
     """
     if not logs:
         return set()

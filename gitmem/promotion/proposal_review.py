@@ -113,7 +113,12 @@ def offers_of(plan: Plan) -> tuple[OfferedOperation, ...]:
 def chosen_operations(
     recorded: RecordedModel, plan: Plan, operations: Sequence[Operation], *, left: bool
 ) -> ChosenOperations:
-    """The model that proposes only `operations`. `left`: other offers stay open."""
+    """The model that proposes only `operations`, some of those that `plan` offered from the answer in `recorded`.
+
+    `left`: other offers stay open. The proposal is not complete, so that the next run reads the same lines again, if
+    `left`, if the recorded answer was not complete or if `plan` refused something by one of RETRIED_CHECKS. Else the
+    lines count as read, and what was not chosen is not offered again.
+    """
     whole = recorded.proposal is None or recorded.proposal.complete
     waits = any(plan.refused_by(why) for why in RETRIED_CHECKS)
     return ChosenOperations(recorded.id, tuple(operations), recorded.logs, whole and not waits and not left)

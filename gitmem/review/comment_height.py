@@ -27,7 +27,8 @@ _CODE = re.compile(r"(`+)(.+?)\1")
 
 
 def blocks_height(lines: Iterable[str]) -> int:
-    """The height in pixels of lines of Markdown, each of which is a heading, a paragraph, a list item or blank."""
+    """An estimate from above of the height in pixels of lines of Markdown. Each line is blank, a heading that begins
+    with `### `, a list item that begins with `- `, or else a whole paragraph."""
     height = 0
     in_list = False
     for line in lines:

@@ -76,7 +76,8 @@ class Source:
 
 
 class SkippedText(NamedTuple):
-    """A text that was not written, with the reason. A text that the gate refused is not shown."""
+    """A text that was not written, with the reason. `text`: with its secrets masked; MASK for one that a person took
+    out of memory; words in parentheses, such as `(refused by the gate)`, in place of one that the gate refused."""
 
     text: str
     reason: str

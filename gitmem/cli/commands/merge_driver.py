@@ -90,8 +90,9 @@ def _texts(stored: Sequence[bytes], path: str) -> list[bytes]:
 
 
 def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], path: str) -> bytes:
-    """The merged text in the form that Git stores: encrypted if one of its versions was encrypted. Raises GitMemError
-    if it cannot be encrypted."""
+    """The merged text in the form that Git stores: encrypted with the key of the first encrypted version; plain if no
+    version was encrypted or the text is empty. `stored`: the versions as Git gave them; `texts`: the same ones
+    decrypted, in the same order. `path`: for the error. Raises GitMemError if the text cannot be encrypted."""
     encrypted = next((data for data in stored if is_encrypted(data)), None)
     if encrypted is None or not merged:
         return merged

@@ -269,8 +269,10 @@ def merge(view: View, form: dict[str, str]) -> Response:
 
 
 def end(view: View, form: dict[str, str]) -> Response:
-    """End the merge that was begun in a terminal: show what the files become, or commit the merge when the form was
-    shown that. Raises GitMemError if there is no such merge or it must be ended in a terminal."""
+    """The next step to end the merge that was begun in a terminal: the form again if a choice is missing or refused,
+    or, with 409, if the merge has changed since the form was shown; then what the files become; then, if the form has
+    `shown`, the commit and a redirect. Raises GitMemError if there is no such merge, if it must be ended in a terminal
+    or if it changes more than memory."""
     begun = begun_merge(view.repo, view.config, view.today)
     request, today = _begun_request(view, begun), view.now.date()
     return _merge(view, form, request, lambda contents: end_merge(view.repo, begun, contents, view.config, today))

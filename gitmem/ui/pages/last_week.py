@@ -26,8 +26,9 @@ MAX_BAR_HEIGHT = 24  # in SVG units, of the day with the most facts
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day. `facts`: how many facts were written. `files`: how many logs and episodes there are. `tokens`: how many
-    tokens sessions were given. `height`: of the day's bar, at most MAX_BAR_HEIGHT."""
+    """One day. `facts`: how many of the present facts were first written on it. `files`: how many logs and episodes it
+    has. `tokens`: how many tokens the sessions on this machine were given, searches included. `height`: of the day's
+    bar in SVG units, MAX_BAR_HEIGHT for the day with the most facts, 0 without facts."""
 
     day: date
     facts: int
