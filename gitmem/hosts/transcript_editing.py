@@ -7,8 +7,9 @@ summary of removed entries is one entry in the host's own form.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from gitmem.hosts.entries import parse_object
@@ -21,24 +22,49 @@ from gitmem.json_values import parse_json
 def compact_transcript(data: bytes, turns: Sequence[Turn], dropped: Iterable[Turn], summary: str) -> bytes:
     """The transcript without the lines whose turns are all in `dropped`. In place of the first of them is an entry with
     `summary`, unless that is "". `turns`: the turns that stay.
-
-    The summary has the id of the last removed entry before the first remaining turn, so that it is that turn's parent.
     """
-    lines = data.split(b"\n")
-    removed = {turn.line for turn in dropped} - {turn.line for turn in turns}
-    first = min((turn.line for turn in turns), default=len(lines) + 1)
-    last = max((line for line in removed if line < first), default=0)
-    before = parse_object(lines[last - 1] if last else b"")
-    kept: list[bytes] = []
-    has_summary = not summary
-    for number, line in enumerate(lines, 1):
-        if number not in removed:
-            kept.append(line)
-        elif not has_summary:
-            like = parse_object(line)
-            kept.append(_line(form_of(like).summary(like, before, SUMMARY_LEAD + summary)))
-            has_summary = True
-    return b"\n".join(kept)
+    lines = _numbered_lines(data)
+    kept_numbers = {turn.line for turn in turns}
+    removed_numbers = {turn.line for turn in dropped} - kept_numbers
+    summary_number: int | None = None  # the line that the summary takes the place of
+    if summary and removed_numbers:
+        summary_number = min(removed_numbers)
+
+    result: list[bytes] = []
+    for number, line in lines.items():
+        if number == summary_number:
+            last_removed = _last_before_kept(lines, removed_numbers, kept_numbers)
+            result.append(_summary_line(line, last_removed, summary))
+        elif number not in removed_numbers:
+            result.append(line)
+    return b"\n".join(result)
+
+
+def _numbered_lines(data: bytes) -> dict[int, bytes]:
+    """Number of a line, from 1 as in `Turn.line` -> the line without its line break; in order."""
+    return dict(enumerate(data.split(b"\n"), 1))
+
+
+def _last_before_kept(lines: Mapping[int, bytes], removed: Set[int], kept: Set[int]) -> bytes:
+    """The last removed line before the first kept one; without kept lines, the last removed line. b"" if every removed
+    line comes later. `removed`, `kept`: numbers of lines."""
+    if kept:
+        first_kept = min(kept)
+        removed = {number for number in removed if number < first_kept}
+    if not removed:
+        return b""
+    return lines[max(removed)]
+
+
+def _summary_line(replaced: bytes, last_removed: bytes, summary: str) -> bytes:
+    """The line of a summary, in the form of the line that it replaces.
+
+    An entry names its parent by the parent's id. The summary gets the id of the entry `last_removed`, which the first
+    kept turn names, so that the chain of parents stays whole. With b"" the host's form decides the id.
+    """
+    like = parse_object(replaced)
+    last = parse_object(last_removed)
+    return _line(form_of(like).summary(like, last, SUMMARY_LEAD + summary))
 
 
 def prune_transcript(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
@@ -59,57 +85,85 @@ def _shortened(line: bytes, call: str, text: str) -> bytes:
 
 
 def _line(entry: Any) -> bytes:
-    """An entry as a line of JSON."""
+    """An entry as a line of JSON. Half of an emoji, which JSON can spell as an escape and UTF-8 cannot, becomes `?`."""
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace")
 
 
-# Keys of values that are not words of a person or agent and must stay: ids, signatures, encoded data.
-STRUCTURAL_KEY = re.compile(
-    r"(?:.*(?:id|Id|ID|uuid|Uuid|hash|signature|timestamp)|data|encrypted_content|type|role|version|cwd|model|name)"
-)
 MIN_TEXT_CHARACTERS = 6  # a shorter text is not masked
+# Keys of strings that a host reads by itself and that must stay as they are: a masked id or signature makes the
+# transcript useless to the host, and masked data cannot be decoded.
+STRUCTURAL_NAMES = frozenset({"data", "encrypted_content", "type", "role", "version", "cwd", "model", "name"})
+# Ends of such keys, as in `sessionId` and `parentUuid`. They also protect a key such as `paid`: hosts use many names
+# for ids, and words of a person stand at keys such as `text` and `content`.
+STRUCTURAL_ENDS = ("id", "Id", "ID", "uuid", "Uuid", "hash", "signature", "timestamp")
 
 
-def mask_transcript(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
-    """(the transcript with `clean` applied to every text, number of changed lines). An unchanged line stays byte for
-    byte.
+@dataclass(frozen=True, slots=True)
+class MaskedTranscript:
+    """A transcript after masking. `changed_lines`: the number of lines that differ from the original."""
 
-    Texts are the JSON strings of at least MIN_TEXT_CHARACTERS, except the values of STRUCTURAL_KEY. A line that is not
-    JSON is one text. `clean` is called once for each text.
+    data: bytes
+    changed_lines: int
+
+
+def mask_transcript(data: bytes, clean: Callable[[str], str]) -> MaskedTranscript:
+    """The transcript with `clean` applied to every text. An unchanged line stays byte for byte.
+
+    Texts are the JSON strings of at least MIN_TEXT_CHARACTERS, except the values of structural keys
+    (`_is_structural`). A line that is not JSON is one text. `clean` is called once for each text.
     """
-    lines = data.split(b"\n")
-    changed = 0
-    seen: dict[str, str] = {}
+    clean_once = cache(clean)  # hosts repeat texts, and `clean` scans for secrets
 
-    def cleaned(text: str) -> str:
+    def clean_text(text: str) -> str:
         if len(text) < MIN_TEXT_CHARACTERS:
             return text
-        if text not in seen:
-            seen[text] = clean(text)
-        return seen[text]
+        return clean_once(text)
 
-    for at, line in enumerate(lines):
-        new = line
-        try:
-            entry = parse_json(line)
-        except ValueError:
-            if line.strip():
-                new = cleaned(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-        else:
-            other = _with_texts(entry, cleaned)
-            if other != entry:
-                new = _line(other)
-        changed += new != line
-        lines[at] = new
-    return b"\n".join(lines), changed
+    result: list[bytes] = []
+    changed_lines = 0
+    for line in data.split(b"\n"):
+        masked = _masked_line(line, clean_text)
+        result.append(masked)
+        if masked != line:
+            changed_lines += 1
+    return MaskedTranscript(b"\n".join(result), changed_lines)
 
 
-def _with_texts(value: Any, cleaned: Callable[[str], str], key: str = "") -> Any:
-    """A JSON value with `cleaned` applied to its texts. `key`: the key of the value in its object."""
-    if isinstance(value, str) and not STRUCTURAL_KEY.fullmatch(key):
-        return cleaned(value)
+def _masked_line(line: bytes, clean_text: Callable[[str], str]) -> bytes:
+    """The line with `clean_text` applied to its texts; the same bytes if that changes none."""
+    if not line.strip():
+        return line
+    try:
+        entry = parse_json(line)
+    except ValueError:  # "surrogateescape": bytes that are not UTF-8 must come out as they went in
+        return clean_text(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+    masked = _with_clean_texts(entry, clean_text)
+    if masked == entry:
+        return line
+    return _line(masked)
+
+
+def _with_clean_texts(value: Any, clean_text: Callable[[str], str]) -> Any:
+    """A JSON value with `clean_text` applied to its strings, except the strings at structural keys.
+
+    A structural key protects only a string that is its value. A list or an object there is masked like any other,
+    since hosts put a person's words there: Copilot's `data` is an object with the message.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
     if isinstance(value, list):
-        return [_with_texts(item, cleaned) for item in value]
+        return [_with_clean_texts(item, clean_text) for item in value]
     if isinstance(value, dict):
-        return {key: _with_texts(item, cleaned, key) for key, item in value.items()}
-    return value
+        cleaned: dict[str, Any] = {}
+        for key, item in value.items():
+            if isinstance(item, str) and _is_structural(key):
+                cleaned[key] = item
+            else:
+                cleaned[key] = _with_clean_texts(item, clean_text)
+        return cleaned
+    return value  # a number, true, false or null
+
+
+def _is_structural(key: str) -> bool:
+    """Whether a string at this key of an object is not words of a person or an agent, and must stay."""
+    return key in STRUCTURAL_NAMES or key.endswith(STRUCTURAL_ENDS)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from gitmem.hosts.transcript import Role
-from gitmem.hosts.transcript_editing import compact_transcript, prune_transcript
+from gitmem.hosts.transcript_editing import compact_transcript, mask_transcript, prune_transcript
 from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions.compaction import compact, prune
 from gitmem.sessions.rolling_summary import RollingSummary, add_turns, render
@@ -64,3 +64,33 @@ def test_nothing_to_do_is_byte_for_byte_the_same() -> None:
         compact_transcript(CLAUDE, done.kept, done.dropped, render(add_turns(RollingSummary(), done.dropped))) == CLAUDE
     )
     assert prune_transcript(CLAUDE, found.turns, prune(found.turns, now=NOW)) == CLAUDE
+
+
+def test_masking_leaves_ids_and_data_and_counts_the_changed_lines() -> None:
+    rows = [
+        b'{"sessionId": "secret-1", "text": "a secret-1 here"}',
+        b'{"data": "secret-1", "role": "secret-1"}',
+        b'{"data": ["secret-1"], "n": 1}',
+        b"secret-1, no JSON \xff",
+        b"",
+    ]
+    masked = mask_transcript(b"\n".join(rows), lambda text: text.replace("secret-1", "[masked]"))
+    assert masked.changed_lines == 3
+    assert masked.data.split(b"\n") == [
+        b'{"sessionId": "secret-1", "text": "a [masked] here"}',
+        rows[1],
+        b'{"data": ["[masked]"], "n": 1}',
+        b"[masked], no JSON \xff",
+        b"",
+    ]
+
+
+def test_each_text_is_scanned_once() -> None:
+    scanned: list[str] = []
+
+    def clean(text: str) -> str:
+        scanned.append(text)
+        return text
+
+    mask_transcript(b'{"text": "the same words"}\n{"text": "the same words"}\n{"text": "short"}', clean)
+    assert scanned == ["the same words"]

@@ -380,17 +380,17 @@ def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
 
     if in_place and (target or str(source) == "-"):
         raise UsageError("--in-place replaces TRANSCRIPT itself", "leave -o away, and name a file")
-    data, changed = mask_transcript(data, lambda text: redact(text, "transcript", Policy(), only_secrets=True))
-    if changed:
-        say(f"git mem: a secret was masked in {changed} of its entries")
+    masked = mask_transcript(data, lambda text: redact(text, "transcript", Policy(), only_secrets=True))
+    if masked.changed_lines:
+        say(f"git mem: a secret was masked in {masked.changed_lines} of its entries")
     result = source if in_place else target
     if result is None:
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.write(masked.data)
         return
     result = writable_file(result)
     temporary = result.with_name(f".{result.name}.gitmem-{os.getpid()}")
     try:
-        temporary.write_bytes(data)
+        temporary.write_bytes(masked.data)
         os.chmod(temporary, 0o600)
         os.replace(temporary, result)
     except OSError as error:
