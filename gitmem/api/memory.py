@@ -309,6 +309,7 @@ class Memory:
         model gives no answer, Refused if the gate or a hook refuses the commit, Changed if the branch or MEMORY.md
         changed meanwhile.
         """
+        from gitmem.gate.tree_policies import worktree_policy
         from gitmem.promotion.model_registry import promotion_model
         from gitmem.promotion.outcome import as_value
         from gitmem.promotion.promote import Mode, Request, promote
@@ -322,7 +323,8 @@ class Memory:
             where = Mode.NOTHING
         request = Request(mode=where, since=since, limit=limit, branch=branch, accept=tuple(accept))
         moment = self.now()
-        model, policy = promotion_model(self.repo, self.config, moment.date(), os.environ)
+        policy = worktree_policy(self.repo, moment.date())
+        model = promotion_model(self.repo, self.config, policy, os.environ)
         outcome = promote(self.repo, self.config, model, policy, request, moment)
         return cast(Value, forgotten_texts(self.repo).masked_json(as_value(outcome)))
 

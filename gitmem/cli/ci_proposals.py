@@ -15,6 +15,7 @@ from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import write_atomic
@@ -57,7 +58,8 @@ def propose_promotion(branch: str, limit: int, model_name: str, key: str) -> Non
     declined = 0
     if proposals.fetch(repo, client, branch, os.environ):
         declined = proposals.record_rejection(repo, config, client, branch, start)
-    model, policy = _model(repo, config, key)
+    policy = worktree_policy(repo, now().date())
+    model = _model(repo, config, policy, key)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
     text = without_key(key, escape(as_text(outcome, True)))
     append_summary(f"### Promotion\n\n{_as_block(text)}\n")
@@ -97,7 +99,8 @@ def propose_consolidation(promotion: str, model_name: str, key: str) -> str:
         append_summary(f"### Consolidation\n\n{due}\n")
         return ""
     declined = proposals.take_back_declined_consolidations(repo, client, branch, start) if tip else 0
-    model, policy = _model(repo, config, key)
+    policy = worktree_policy(repo, now().date())
+    model = _model(repo, config, policy, key)
     outcome = consolidation.consolidate(repo, config, model, policy, consolidation.Request(branch=branch), now())
     text = forgotten_texts(repo).masked(without_key(key, consolidation_text(outcome, False)))
     append_summary(f"### Consolidation\n\n{_as_block(text)}\n")
@@ -132,15 +135,15 @@ def _publish(repo: Repository, forge: Forge, client: Client, proposal: publish.P
     return ""
 
 
-def _model(repo: Repository, config: Config, key: str) -> tuple[Model, Policy]:
-    """The model and policy of a promotion. The model reads its key, "" for none, from a file that only this user can
+def _model(repo: Repository, config: Config, policy: Policy, key: str) -> Model:
+    """The model of a promotion. It reads its key, "" for none, from a file that only this user can
     read, and that is removed once the model is open."""
     if not key:
-        return promotion_model(repo, config, now().date(), os.environ)
+        return promotion_model(repo, config, policy, os.environ)
     folder = make_folder()
     try:
         write_atomic(folder, "key", key.encode(), private=True)
-        return promotion_model(repo, config._replace(http_key_file=str(folder / "key")), now().date(), os.environ)
+        return promotion_model(repo, config._replace(http_key_file=str(folder / "key")), policy, os.environ)
     finally:
         remove_folder(folder)
 

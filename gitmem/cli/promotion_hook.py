@@ -62,7 +62,9 @@ def run(mode: str) -> None:
     """Promote once and record the outcome, or why the promotion failed: an error, a bug, or the end of its time
     (`mem.modelSeconds` and EXTRA_SECONDS). `mode`: the value of a `Mode`; ValueError for any other. Raises the errors
     of `open_here`."""
-    from gitmem.promotion.model_registry import promotion_model  # `start`, for which a commit waits, needs no model
+    # Not at the top: `start`, for which a commit waits, needs no model.
+    from gitmem.gate.tree_policies import worktree_policy
+    from gitmem.promotion.model_registry import promotion_model
 
     repo, config = open_here(stay=True)
     if hasattr(signal, "SIGALRM"):
@@ -71,7 +73,8 @@ def run(mode: str) -> None:
     request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or DEFAULT_AGENT)
     at = now().isoformat(timespec="seconds")
     try:
-        model, policy = promotion_model(repo, config, now().date(), os.environ)
+        policy = worktree_policy(repo, now().date())
+        model = promotion_model(repo, config, policy, os.environ)
         outcome = promote(repo, config, model, policy, request, now())
     except GitMemError as error:
         record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": error.message})

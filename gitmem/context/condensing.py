@@ -174,16 +174,17 @@ def open_merger(
     function returns no parts at all and a message. Raises BadConfig for a name of no language model, ModelUnavailable
     if the model cannot be opened.
     """
+    from gitmem.gate.tree_policies import worktree_policy
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
     from gitmem.promotion.model_registry import model_setting
 
     if name.partition(":")[0] not in LANGUAGE_MODELS:
         raise BadConfig(Message("'{}' condenses nothing", name), f"--merge {FORMS}")
-    given, _ = model_setting(repo, config, when.date(), environ)
-    model = open_language_model(name, given)
+    setting = model_setting(repo, config, worktree_policy(repo, when.date()), environ)
+    model = open_language_model(name, setting)
 
     def merge(parts: Sequence[Part], count: Count) -> MergeResult:
-        shown = [part for part in parts if given.redact(part.content, part.path) == part.content]
+        shown = [part for part in parts if setting.redact(part.content, part.path) == part.content]
         made: list[Part] = []
         gone: list[Part] = []
         notes: list[str] = []

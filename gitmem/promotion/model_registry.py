@@ -1,97 +1,116 @@
 """Opens a promotion model by name: `rules`, or a language model of `models/language` (`gguf:<path>`,
 `http:<url>#<model>`). A model that cannot be opened is an error; none takes its place.
+
+Importing this module loads the lexicon of the rules, which takes 0.2 s. A command that may end before it needs a model
+imports it inside a function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from datetime import date
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from gitmem.errors import GitMemError
+from gitmem.config import Config
+from gitmem.errors import GitMemError, ModelUnavailable
+from gitmem.gate.policy import Policy
+from gitmem.gate.redaction import redact
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import state_dir
 from gitmem.messages import Message
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from gitmem.config import Config
-    from gitmem.gate.policy import Policy
-    from gitmem.git.opening import Repository
-    from gitmem.models.language import Setting
-    from gitmem.promotion.proposal import Model
-
-
-def open_model(name: str, setting: Setting, words: str = "") -> Model:
-    """The model with this name: `rules`, `gguf:/path/to.gguf` or `http:https://HOST/v1#NAME`.
-
-    `words`: replaces the system prompt of the package for a language model. Raises ModelUnavailable for another name
-    and for a file that is missing or is no model, BadConfig for an address of another form.
-    """
-    if name == "rules":
-        from gitmem.promotion.rules_model import RulesModel
-        from gitmem.promotion.score_cache import ScoreCache
-
-        return RulesModel(scores=ScoreCache(setting.state), progress=setting.reading)
-    from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
-
-    if name.partition(":")[0] not in LANGUAGE_MODELS or name.endswith(":"):
-        from gitmem.errors import ModelUnavailable
-
-        raise ModelUnavailable(Message("there is no promotion model '{}'", name), f"rules, {FORMS}")
-    if not words and is_judge(name, setting.config.model_use):
-        from gitmem.models.judging import open_judge
-        from gitmem.promotion.judged_rules import JudgedRules
-        from gitmem.promotion.rules_model import RulesModel
-
-        return JudgedRules(RulesModel(progress=setting.reading), open_judge(name, setting), setting)
-    from gitmem.promotion.prompt import LanguagePromoter
-
-    return LanguagePromoter(open_language_model(name, setting), setting, words)
+from gitmem.models.gguf_judge import judges_by_default
+from gitmem.models.judging import open_judge
+from gitmem.models.language import FORMS, LANGUAGE_MODELS, Setting, open_language_model
+from gitmem.promotion.judged_rules import JudgedRules
+from gitmem.promotion.prompt import LanguagePromoter
+from gitmem.promotion.proposal import Model
+from gitmem.promotion.rules_model import RulesModel
+from gitmem.promotion.score_cache import ScoreCache
 
 
-def is_judge(name: str, use: str) -> bool:
-    """Whether the language model `name` judges statements of the rules, instead of listing facts. `use`: the setting
-    `mem.modelUse`; with `auto` small GGUF models judge. Raises ModelUnavailable, with `auto` only, as
-    `judges_by_default`."""
-    kind, _, rest = name.partition(":")
-    if use != "auto" or kind != "gguf":
-        return use == "judge"
-    from gitmem.models.gguf_judge import judges_by_default
-
-    return judges_by_default(rest)
+def _report_nothing(*progress: object) -> None:
+    """Takes reports of progress that nobody reads."""
 
 
 def promotion_model(
     repo: Repository,
     config: Config,
-    today: date,
+    policy: Policy,
     environ: Mapping[str, str],
-    progress: Callable[[str], None] | None = None,
-    reading: Callable[[int, int], None] | None = None,
-) -> tuple[Model, Policy]:
-    """(model of the setting `mem.model`, policy of the gate for the work tree). `progress`, `reading`: report the
-    progress of a run, as in `Setting`. Raises as `open_model`."""
-    setting, policy = model_setting(repo, config, today, environ)
-    if progress:
-        setting = replace(setting, progress=progress)
-    if reading:
-        setting = replace(setting, reading=reading)
-    return open_model(config.model, setting), policy
+    *,
+    progress: Callable[[str], None] = _report_nothing,
+    reading: Callable[[int, int], None] = _report_nothing,
+) -> Model:
+    """The model of the setting `mem.model`. `policy`: of the gate, by which the model's input is redacted. `progress`,
+    `reading`: report the progress of a run, as in `Setting`. Raises as `open_model`."""
+    return open_model(config.model, model_setting(repo, config, policy, environ, progress=progress, reading=reading))
 
 
-def model_setting(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Setting, Policy]:
-    """(setting for `open_model`, policy of the gate for the work tree, by which the model's input is redacted). Where
-    no folder for our state can be made, `Setting.state` is None and nothing is cached."""
-    from gitmem.gate.redaction import redact
-    from gitmem.gate.tree_policies import worktree_policy
-    from gitmem.git.worktree import state_dir
-    from gitmem.models.language import Setting
+def model_setting(
+    repo: Repository,
+    config: Config,
+    policy: Policy,
+    environ: Mapping[str, str],
+    *,
+    progress: Callable[[str], None] = _report_nothing,
+    reading: Callable[[int, int], None] = _report_nothing,
+) -> Setting:
+    """The setting for `open_model` in this repository. The parameters are those of `promotion_model`."""
 
-    policy = worktree_policy(repo, today)
-    folder: Path | None
+    def redact_text(text: str, path: str) -> str:
+        return redact(text, path, policy)
+
+    return Setting(
+        config=config,
+        environ=environ,
+        state=_state_folder(repo),
+        redact=redact_text,
+        progress=progress,
+        reading=reading,
+    )
+
+
+def _state_folder(repo: Repository) -> Path | None:
+    """`Setting.state`. None where the folder cannot be made, as on a read-only mount: nothing is cached there, and
+    models that need the egress log are not asked."""
     try:
-        folder = state_dir(repo.common_dir)
-    except GitMemError:  # a read-only mount: nothing is cached, and models that need the egress log are not asked
-        folder = None
-    return Setting(config, environ, folder, lambda text, path: redact(text, path, policy)), policy
+        return state_dir(repo.common_dir)
+    except GitMemError:
+        return None
+
+
+def open_model(name: str, setting: Setting, system_prompt: str = "") -> Model:
+    """The model with this name: `rules`, `gguf:/path/to.gguf` or `http:https://HOST/v1#NAME`.
+
+    `system_prompt`: replaces the system prompt of the package for a language model; "" for that of the package. Raises
+    ModelUnavailable for another name and for a file that is missing or is no model, BadConfig for an address of another
+    form.
+    """
+    if name == "rules":
+        return _open_rules(setting)
+    kind, _, rest = name.partition(":")
+    if kind not in LANGUAGE_MODELS or not rest:
+        raise ModelUnavailable(Message("there is no promotion model '{}'", name), f"rules, {FORMS}")
+    if system_prompt:  # a judge follows the packaged rubric only, so a model with another prompt lists facts
+        return LanguagePromoter(open_language_model(name, setting), setting, system_prompt)
+    if is_judge(name, setting.config.model_use):
+        return JudgedRules(_open_rules(setting), open_judge(name, setting), setting)
+    return LanguagePromoter(open_language_model(name, setting), setting)
+
+
+def _open_rules(setting: Setting) -> RulesModel:
+    """The rules, with the scores of logs cached in `Setting.state`."""
+    return RulesModel(scores=ScoreCache(setting.state), progress=setting.reading)
+
+
+def is_judge(name: str, use: str) -> bool:
+    """Whether the language model `name` judges statements of the rules, instead of listing facts.
+
+    `use`: the setting `mem.modelUse`. With `auto` a GGUF model judges if it is small; this reads the number of
+    parameters in its file, and raises ModelUnavailable if the file is missing or is not GGUF.
+    """
+    if use == "judge":
+        return True
+    if use == "list":
+        return False
+    kind, _, path = name.partition(":")
+    return kind == "gguf" and judges_by_default(path)

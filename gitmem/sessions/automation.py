@@ -65,15 +65,16 @@ def session_model(repo: Repository, config: Config, when: datetime, environ: Map
     is empty or "rules". A model that cannot be opened is returned as MissingModel."""
     if config.session_model in ("", "rules"):
         return None
+    from gitmem.gate.tree_policies import worktree_policy
     from gitmem.promotion.model_registry import model_setting, open_model
     from gitmem.promotion.prompt import packaged_prompt
 
     words = packaged_prompt("flush").replace(
         "{what}", config.session_prompt.strip() or packaged_prompt("flush-what").strip()
     )
-    made, _ = model_setting(repo, config, when.date(), environ)
+    setting = model_setting(repo, config, worktree_policy(repo, when.date()), environ)
     try:
-        return open_model(config.session_model, made, words)
+        return open_model(config.session_model, setting, words)
     except GitMemError as error:
         return MissingModel(error)
 
@@ -126,6 +127,7 @@ def commit_and_promote(
     Returns the outcome of the promotion. Raises Changed, and promotes nothing, if another process changes the logs,
     commits or switches the branch meanwhile; also raises as `promotion_model`, when the logs are committed already.
     """
+    from gitmem.gate.tree_policies import worktree_policy
     from gitmem.git.transaction import CommitDraft, Reading, commit
     from gitmem.promotion.model_registry import promotion_model
     from gitmem.promotion.promote import BRANCH, Mode, Request, promote
@@ -137,5 +139,6 @@ def commit_and_promote(
         return CommitDraft({path: reading.raw(path) for path in paths}, None, message)
 
     commit(repo, logs)
-    model, policy = promotion_model(repo, config, when.date(), environ)
+    policy = worktree_policy(repo, when.date())
+    model = promotion_model(repo, config, policy, environ)
     return promote(repo, config, model, policy, Request(mode=Mode.BRANCH, branch=BRANCH, agent=config.agent), when)

@@ -90,6 +90,7 @@ def consolidate_if_due(
     """Consolidate on the branch `memory/consolidate` if enough sessions have ended. Returns the outcome, or None if no
     run is due or the run failed. After a failure the record has the reason, and the end of the next session tries
     again. Raises GitMemError and OSError only when the reason of a failure cannot be recorded."""
+    from gitmem.gate.tree_policies import worktree_policy
     from gitmem.promotion.consolidation import BRANCH, Request, consolidate, summary
     from gitmem.promotion.model_registry import promotion_model
 
@@ -97,7 +98,8 @@ def consolidate_if_due(
         return None
     at = when.isoformat(timespec="seconds")
     try:
-        model, policy = promotion_model(repo, config, when.date(), environ)
+        policy = worktree_policy(repo, when.date())
+        model = promotion_model(repo, config, policy, environ)
         request = Request(branch=BRANCH, receipts=receipt_summary(repo))
         outcome = consolidate(repo, config, model, policy, request, when)
     except GitMemError as error:

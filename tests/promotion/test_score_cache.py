@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.config import Config
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.opening import open_repository
 from gitmem.promotion import rules_model, score_cache
 from gitmem.promotion.log_lines import Candidate
@@ -107,8 +108,9 @@ def test_a_command_tells_how_many_lines_the_rules_have_read(repo: Repo) -> None:
     repo.commit("logs", {"memory/2026-02-05.md": "# 2026-02-05\n\n- Decision: the crane is blue\n"})
     told: list[tuple[int, int]] = []
     opened = open_repository(repo.path, os.environ)
-    model, _ = promotion_model(
-        opened, Config(), date(2026, 2, 6), os.environ, reading=lambda done, count: told.append((done, count))
+    policy = worktree_policy(opened, date(2026, 2, 6))
+    model = promotion_model(
+        opened, Config(), policy, os.environ, reading=lambda done, count: told.append((done, count))
     )
     opened.close()
     model.propose(logs(1), [])

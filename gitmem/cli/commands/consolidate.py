@@ -10,6 +10,7 @@ from gitmem.cli.options import branch_option, json_option, open_here, say_if_det
 from gitmem.cli.places import place_text
 from gitmem.cli.terminal import escape, page, say_progress, write, write_json
 from gitmem.environment import now
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.memory.fact import Fact
 from gitmem.memory.rivals import without_secrets
 from gitmem.promotion.consolidation import LOWERED_IMPORTANCE, Outcome, Request, as_value, consolidate, summary
@@ -41,7 +42,8 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
     """
     repo, config = open_here({"model": model})
     request = Request(since=since, dry_run=dry_run, branch=branch, receipts=receipt_summary(repo))
-    chosen, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
+    policy = worktree_policy(repo, now().date())
+    chosen = promotion_model(repo, config, policy, os.environ, progress=say_progress)
     outcome = consolidate(repo, config, chosen, policy, request, now())
     if not dry_run and config.distill_after:
         note_consolidated(repo)

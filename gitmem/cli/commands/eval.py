@@ -17,6 +17,7 @@ from gitmem.cli.terminal import edit_text, escape, first_names, page, progress, 
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.gate.tree_policies import worktree_policy
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.index import indexer
@@ -157,7 +158,7 @@ def _by_model(
 ) -> list[FactQuestion]:
     """The facts, those without a question in `known` with one that a language model writes. Facts in which the gate
     would redact something are not shown to the model. What the model could not do is printed."""
-    setting, _ = model_setting(repo, config, now().date(), os.environ)
+    setting = model_setting(repo, config, worktree_policy(repo, now().date()), os.environ)
     new = [
         item
         for item in asked
@@ -323,7 +324,8 @@ def _is_below_floor(run: list[QuestionResult], name: str, floors: Sequence[tuple
 def promotion(facts: Path, model: str, as_json: bool) -> int:
     """Print the figures of the promotion model on the rows of the file `facts`. `model`: "" for the configured one."""
     repo, config = open_here({"model": model})
-    proposer, _ = promotion_model(repo, config, now().date(), os.environ, say_progress)
+    policy = worktree_policy(repo, now().date())
+    proposer = promotion_model(repo, config, policy, os.environ, progress=say_progress)
     quality, notes = evaluate_promotion(facts, proposer)
     for note in notes:
         say(f"git mem: {note}")

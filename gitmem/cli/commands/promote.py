@@ -16,7 +16,6 @@ from gitmem.cli.terminal import ProgressLine, page, say, say_progress, write, wr
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
-from gitmem.promotion.model_registry import promotion_model
 from gitmem.promotion.outcome import as_value
 from gitmem.promotion.promote import Mode, Request, promote
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -97,6 +96,10 @@ def command(**given: Any) -> int:
 def _promote(options: PromoteOptions) -> int:
     """Promote, interactively or at once, and print the outcome. Returns 1 if accepted facts were refused after all,
     else 0. Raises the errors of `open_here`, `promotion_model` and `promote`."""
+    # Not at the top: a hook starts this command and goes on, and a commit waits for that.
+    from gitmem.gate.tree_policies import worktree_policy
+    from gitmem.promotion.model_registry import promotion_model
+
     repo, config = open_here({"model": options.model, "model_use": options.use})
     if options.dry_run:
         mode = Mode.NOTHING
@@ -120,7 +123,8 @@ def _promote(options: PromoteOptions) -> int:
         else:
             line.clear()
 
-    model, policy = promotion_model(repo, config, now().date(), os.environ, say_progress, reading)
+    policy = worktree_policy(repo, now().date())
+    model = promotion_model(repo, config, policy, os.environ, progress=say_progress, reading=reading)
     if options.interactive:
         reviewed, refused = promote_interactively(repo, config, model, policy, request)
         if reviewed is not None:

@@ -337,7 +337,8 @@ def ask(view: View, form: dict[str, str]) -> Response:
     from gitmem.promotion.model_registry import promotion_model
 
     ensure_person(view.config)
-    model, policy = promotion_model(view.repo, view.config, view.now.date(), os.environ)
+    policy = worktree_policy(view.repo, view.now.date())
+    model = promotion_model(view.repo, view.config, policy, os.environ)
     recorded = RecordedModel(model)
     _review(view, recorded, policy).outcome()
     view.site.answers[view.config.model] = recorded
