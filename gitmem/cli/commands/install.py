@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ import click
 from gitmem.cli.host_registration import AGENTS, FOUND, register, register_for_user, require_agents
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.config import Config
 from gitmem.errors import Exit, UsageError
 from gitmem.git import merge_driver
 from gitmem.git.hooks import HOOKS, REFRESH, SERVER
@@ -23,11 +25,56 @@ from gitmem.git.hooks.record import former_name, remember
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
 
-LEFTHOOK = {  # hook that lefthook can run for us -> the rest of its `run:` line
-    "pre-commit": "",
-    "commit-msg": " {1}",
-    "pre-push": " {1} {2}\n      use_stdin: true",
-}
+
+@dataclass(frozen=True, slots=True)
+class HookSelection:
+    """The hooks that one run installs. `names`: of Git's hooks. `on_server`: they are for the repository that people
+    push to, which keeps no state of ours and no record of its hooks. `with_merge_driver`: the merge driver is set up
+    too."""
+
+    names: tuple[str, ...]
+    on_server: bool
+    with_merge_driver: bool
+
+
+ALL_HOOKS = HookSelection(HOOKS, on_server=False, with_merge_driver=True)
+REFRESH_HOOKS = HookSelection(REFRESH, on_server=False, with_merge_driver=False)
+SERVER_HOOKS = HookSelection(SERVER, on_server=True, with_merge_driver=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LefthookJob:
+    """How lefthook runs one of our hooks. `arguments`: its placeholders for the arguments that Git gives. `uses_stdin`:
+    whether the hook reads what Git writes to its standard input."""
+
+    hook: str
+    arguments: str = ""
+    uses_stdin: bool = False
+
+    def yaml(self) -> str:
+        """The job as a part of lefthook.yml."""
+        command = f"git-mem hook {self.hook} {self.arguments}".rstrip()
+        lines = [f"{self.hook}:", "  jobs:", "    - name: git mem", f"      run: {command}"]
+        if self.uses_stdin:
+            lines.append("      use_stdin: true")
+        return "\n".join(lines)
+
+
+LEFTHOOK_JOBS = (  # of the hooks that lefthook can run for us
+    LefthookJob("pre-commit"),
+    LefthookJob("commit-msg", "{1}"),
+    LefthookJob("pre-push", "{1} {2}", uses_stdin=True),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HookChanges:
+    """What a command did to the hooks in `folder` and to the merge driver, or with `dry_run` would do."""
+
+    folder: Path
+    steps: Sequence[Step]
+    changed_merge_driver: bool
+    dry_run: bool
 
 
 @click.command()
@@ -69,39 +116,68 @@ def command(
     repo, config = open_here()
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, own_memory=own_memory)
+    selection = _selection(server=server, refresh_only=refresh_only)
+    return _install_in(repo, config, selection, promote=promote, dry_run=dry_run, as_json=as_json)
+
+
+def _selection(*, server: bool, refresh_only: bool) -> HookSelection:
+    """The hooks that these options select; `server` wins over `refresh_only`."""
+    if server:
+        return SERVER_HOOKS
+    if refresh_only:
+        return REFRESH_HOOKS
+    return ALL_HOOKS
+
+
+def _install_in(
+    repo: Repository, config: Config, selection: HookSelection, *, promote: str | None, dry_run: bool, as_json: bool
+) -> int:
+    """Install the selected hooks in this repository, and print what was done. Returns the exit code."""
     folder = hooks_folder(repo)
-    names = _hook_names(server=server, refresh_only=refresh_only)
-    if not dry_run and not server:
+    keeps_record = not (selection.on_server or dry_run)
+    if keeps_record:
         state_dir(repo.common_dir)  # created here, so that no hook creates it while a script removes the repository
-    shared = is_shared(repo, folder)
-    python = "" if shared else sys.executable
-    only = repo.common_dir.as_posix() if serves_others(repo, folder) else ""
-    if only and not _may_use(folder, ask=not (dry_run or as_json)):
+    if serves_others(repo, folder) and not _may_use(folder, ask=not (dry_run or as_json)):
         return Exit.DONE
-    former = former_name(repo.common_dir)
-    mode = promote or promotion_mode(folder)
-    steps = install_hooks(folder, python, names, mode, only=only, former=former, dry=dry_run)
-    if not dry_run and not server:
-        remember(repo.common_dir, names, only)
-    driven = not server and not refresh_only
-    merging = driven and merge_driver.set_up(repo, sys.executable, config.memory_daily, dry=dry_run)
-    if repo.root is None and not server:
-        say("note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate")
-    if shared and shutil.which("git-mem") is None:
-        say("note: these hooks may be tracked, so they call git-mem by its name, which is not on your PATH")
-    for line in _beside_others(repo, folder, names):
-        say(line)
-    show_steps(steps, folder, dry_run, as_json, "the hooks are there and current", "set" if merging else "")
+    only_repository = _only_repository(repo, folder)
+    steps = install_hooks(
+        folder,
+        python=_interpreter(repo, folder),
+        names=selection.names,
+        promote=promote or promotion_mode(folder),
+        only=only_repository,
+        former=former_name(repo.common_dir),
+        dry=dry_run,
+    )
+    if keeps_record:
+        remember(repo.common_dir, selection.names, only_repository)
+    changed_merge_driver = False
+    if selection.with_merge_driver:
+        changed_merge_driver = merge_driver.set_up(repo, sys.executable, config.memory_daily, dry=dry_run)
+    for note in _notes(repo, folder, selection):
+        say(note)
+    changes = HookChanges(folder, steps, changed_merge_driver, dry_run)
+    if as_json:
+        write_json(_changes_json(changes))
+    else:
+        show_changes(changes, without_steps="the hooks are there and current", driver_change="set")
     return Exit.DONE
 
 
-def _hook_names(*, server: bool, refresh_only: bool) -> tuple[str, ...]:
-    """The Git hooks that `git mem install` writes for these options."""
-    if server:
-        return SERVER
-    if refresh_only:
-        return REFRESH
-    return HOOKS
+def _interpreter(repo: Repository, folder: Path) -> str:
+    """The path of the Python that the hooks run; "" for hooks that call `git-mem` by its name. Files of the work tree
+    may be tracked, and run on machines where our Python is somewhere else."""
+    if is_shared(repo, folder):
+        return ""
+    return sys.executable
+
+
+def _only_repository(repo: Repository, folder: Path) -> str:
+    """The Git directory for which our lines in `folder` act; "" if the folder is this repository's own, so that they
+    need no condition."""
+    if serves_others(repo, folder):
+        return repo.common_dir.as_posix()
+    return ""
 
 
 def _may_use(folder: Path, *, ask: bool) -> bool:
@@ -114,20 +190,32 @@ def _may_use(folder: Path, *, ask: bool) -> bool:
     return click.confirm(f"{words}. Put them there?", default=True, err=True)
 
 
-def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iterator[str]:
-    """Notes about husky and lefthook, which write hook files themselves, if the repository uses one of them."""
+def _notes(repo: Repository, folder: Path, selection: HookSelection) -> Iterator[str]:
+    """Sentences about what may keep the installed hooks from running."""
+    if repo.root is None and not selection.on_server:
+        yield "note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate"
+    if is_shared(repo, folder) and shutil.which("git-mem") is None:
+        yield "note: these hooks may be tracked, so they call git-mem by its name, which is not on your PATH"
     if is_husky(folder):
         own = folder.name
         yield f"note: husky writes {own}/_ anew, so our lines stand in the files of {own}, which it runs"
     file = lefthook_file(repo)
-    if file is None:
-        return
+    if file is not None:
+        yield from _lefthook_notes(file, selection.names)
+
+
+def _lefthook_notes(file: Path, names: Sequence[str]) -> Iterator[str]:
+    """What to add to `file`, the configuration of lefthook, so that it runs our hooks of these names.
+
+    A job that is there is found by its command, since the file may be YAML, TOML or JSON and the command is spelled
+    alike in all of them.
+    """
     text = file.read_text("utf-8", "replace")
-    lacking = [name for name in LEFTHOOK if name in names and f"hook {name}" not in text]
+    lacking = [job for job in LEFTHOOK_JOBS if job.hook in names and f"hook {job.hook}" not in text]
     if lacking:
         yield f"note: lefthook writes hook files anew and moves ours away; to have it run ours, add to {file.name}:"
-        for name in lacking:
-            yield f"{name}:\n  jobs:\n    - name: git mem\n      run: git-mem hook {name}{LEFTHOOK[name]}"
+        for job in lacking:
+            yield job.yaml()
 
 
 def promotion_mode(folder: Path) -> str:
@@ -136,23 +224,33 @@ def promotion_mode(folder: Path) -> str:
         text = (folder / "post-commit").read_text("utf-8", "replace")
     except OSError:
         return ""
-    match = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
-    return match[1] if match else ""
+    match = re.search(r"^gitmem_promote='(?P<mode>stage|branch|commit)'$", text, re.MULTILINE)
+    if match is None:
+        return ""
+    return match["mode"]
 
 
-def show_steps(steps: list[Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:
-    """Print what was done to each hook, or the sentence `nothing` if there are no steps. `merging`: what was done to
-    the merge driver, "" for nothing. `dry`: the steps are only planned."""
-    if as_json:
-        done = [{"hook": step.path.name, "what": step.what} for step in steps]
-        write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": bool(merging)})
-        return
-    would = "would be: " if dry else ""
-    for step in steps:
+def _changes_json(changes: HookChanges) -> dict[str, object]:
+    """The JSON of docs/json.md, "git mem install"."""
+    return {
+        "folder": str(changes.folder),
+        "dry_run": changes.dry_run,
+        "hooks": [{"hook": step.path.name, "what": step.what} for step in changes.steps],
+        "merge_driver": changes.changed_merge_driver,
+    }
+
+
+def show_changes(changes: HookChanges, *, without_steps: str, driver_change: str) -> None:
+    """Print the changes. `without_steps`: the sentence to print if no hook changed; the folder follows it.
+    `driver_change`: the word for a change of the merge driver, such as "set"."""
+    would = ""
+    if changes.dry_run:
+        would = "would be: "
+    for step in changes.steps:
         write(escape(f"{would}{step.path.name}: {step.what}") + "\n")
-    if merging:
+    if changes.changed_merge_driver:
         where = f"{merge_driver.SECTION} in the configuration of this clone"
-        write(f"{would}merge driver: {merging} ({where})\n")
-    if not steps:
-        write(f"{nothing} ")
-    write(escape(f"in {folder}") + "\n")
+        write(f"{would}merge driver: {driver_change} ({where})\n")
+    if not changes.steps:
+        write(f"{without_steps} ")
+    write(escape(f"in {changes.folder}") + "\n")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from gitmem.cli import state_removal
-from gitmem.cli.commands.install import show_steps
+from gitmem.cli.commands.install import HookChanges, show_changes
 from gitmem.cli.host_registration import (
     AGENTS,
     FOUND,
@@ -74,7 +74,8 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         nothing = "there are no hooks of ours"
         if "elsewhere" in installed(folder, repo.common_dir.as_posix()).values():
             nothing = "our lines there are for other repositories, and none for this one:"
-        show_steps(steps, folder, dry_run, False, nothing, "removed" if merging else "")
+        changes = HookChanges(folder, steps, changed_merge_driver=merging, dry_run=dry_run)
+        show_changes(changes, without_steps=nothing, driver_change="removed")
         for host in hosts:
             show_unregistered(host, dry_run)
     asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
