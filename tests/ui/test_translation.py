@@ -29,7 +29,7 @@ def phrases() -> set[str]:
     """What templates and pages ask to be translated, and the closed lists they ask it of."""
     files = [*HERE.rglob("*.html"), *HERE.rglob("*.py")]
     found = {phrase for file in files for phrase in PHRASE.findall(file.read_text(encoding="utf-8"))}
-    found |= {title for _, title in TABS} | {*GROUPS, *(title for title, _ in PARTS)}
+    found |= {title for _, title in TABS} | {*GROUPS, *(part.title for part in PARTS)}
     found |= {*TYPES, *ORIGINS, *STATES, *TRUST_STATES, *AGES, *FILTERS, *SUPPORT.values(), *map(str, Op)}
     return found
 
