@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gitmem.gate.examine import FilesBefore
-from gitmem.git.objects import (
-    LINKS,
-)
+from gitmem.git.blobs import read_small_blobs
+from gitmem.git.objects import LINKS
 from gitmem.git.repository import Repository
-from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> FilesBefore:
@@ -19,8 +17,7 @@ def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) 
     def texts(path: str) -> list[bytes]:
         entries = [e for commit in commits for e in repo.entries(commit, [path]) if e.path == path]
         oids = dict.fromkeys(entry.oid for entry in entries if entry.mode not in LINKS)
-        sizes = repo.sizes(list(oids))
-        return [repo.read(oid) for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
+        return [data for _, data in read_small_blobs(repo, ((oid, oid) for oid in oids))]
 
     return FilesBefore(texts, frozenset(gone))
 

@@ -15,11 +15,12 @@ from fnmatch import fnmatchcase
 
 from gitmem.agent_paths import IMPORTING
 from gitmem.gate.blob_reading import BlobPlace
+from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
 from gitmem.json_values import parse_json
 from gitmem.lazy_patterns import lazy
-from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, MAX_MEMORY_FILE_BYTES, TEXT_ENDINGS, agents_read
+from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, TEXT_ENDINGS, agents_read
 
 MAX_IMPORT_DEPTH = 5  # levels of imports within imports that are followed, as in Claude Code
 MAX_LEADING = 500  # files that are read for the paths they name
@@ -104,10 +105,8 @@ def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> 
     wanted = [path for path in paths if path in files][:MAX_LEADING]
     if not wanted:
         return
-    sizes = repo.sizes([files[path] for path in wanted])
-    wanted = [path for path in wanted if sizes.get(files[path], MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-    for path, (_, data) in zip(wanted, repo.read_many([files[path] for path in wanted]), strict=True):
-        yield path, (data or b"").decode("utf-8", "replace")
+    for path, data in read_small_blobs(repo, ((path, files[path]) for path in wanted)):
+        yield path, data.decode("utf-8", "replace")
 
 
 def _imports(path: str, text: str, tree: _Tree) -> Iterator[str]:

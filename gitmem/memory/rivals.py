@@ -8,7 +8,6 @@ only if `Rival.automatic` is true.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.json_values import json_keys
+from gitmem.lazy_patterns import lazy
 from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import ABOUT, Fact, names_fact
 from gitmem.memory.facts import BESIDE, SUPERSEDES, by_person, expired, fact_date, parse
@@ -52,7 +52,7 @@ MIN_CHANCE_SAME = 0.6
 UNCOMMITTED = 1 << 62  # `PlacedFact.seconds` of a line that no commit has: later than any commit
 SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment with which a person settles a pair of facts
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
-_BOLD_LABEL = re.compile(r"\*\*[^*]+\*\*\s*[:：]?")  # a parent item that is a label alone
+_BOLD_LABEL = lazy(r"\*\*[^*]+\*\*\s*[:：]?")  # a parent item that is a label alone
 MAX_CACHED_RELATIONS = 1 << 14  # pairs of statements
 MAX_CACHED_TEXTS = 1 << 12  # texts whose words are cached
 MAX_NEW_STATEMENTS = 500  # new statements of one write that are compared; an import may have many thousands
@@ -243,21 +243,20 @@ def rival_of(new: PlacedFact, old: PlacedFact) -> Rival | None:
     """The rival that two facts make; None if both hold and neither repeats the other. Equal words below headings of two
     subjects are no repetition."""
     later = new.may_follow(old)
-    if is_near_duplicate(
-        new.fact.text, old.fact.text
-    ):  # the same words below two different headings are about two things
+    if is_near_duplicate(new.fact.text, old.fact.text):
         if subject_steps(new.fact.trail) != subject_steps(old.fact.trail):
             return None
         return Rival(new, old, "same", "both say the same", later)
+    from gitmem.memory.relation import DISAGREE
     from gitmem.memory.relation import Kind as Of
 
     found = judge(old, new) if later else judge(new, old)
     chances = found.probabilities
     asks = found.asks
     if asks and _were_written_side_by_side(new, old):
-        asks = chances[Of.REPLACES] + chances[Of.ENDS] + chances[Of.CONFLICTS] >= MIN_CHANCE_SIDE_BY_SIDE
+        asks = found.disagreement >= MIN_CHANCE_SIDE_BY_SIDE
     if asks:
-        likely = max((Of.REPLACES, Of.ENDS, Of.CONFLICTS), key=lambda each: chances[each])
+        likely = max(DISAGREE, key=lambda each: chances[each])
         reason = found.reason if found.kind == likely else "they may not both hold"
         return Rival(new, old, str(likely), reason, later, found.automatic)
     if found.kind is Of.SAME and chances[Of.SAME] >= MIN_CHANCE_SAME:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import log
 
@@ -33,6 +33,7 @@ SETTLING_CUE_SUM = 2.0
 LESSON_CUE_SUM = 1.0  # the same for a lesson ("it turned out that cron runs in local time"), which log days seldom have
 MAX_LINE_CHARS = 300  # characters at the start of a line whose words are features
 MAX_HEADING_CHARS = 200  # characters of the headings and items above a line whose words are features
+MAX_CACHED_HEADINGS = 256  # whose vectors are cached; about 25 KB each
 NEAR_MEANING = "near meaning"  # how the names of the features of the nearest heading's vector begin
 # Least log-odds of a line that a label names a kind of fact (`Decision:`): of 73 such lines in agents' logs .49 were
 # worth keeping and .86 that or harmless, as of the lines of these log-odds.
@@ -135,7 +136,7 @@ def agent_log_features(line: Candidate, result: CueResult) -> dict[str, float]:
     return found
 
 
-@cache
+@lru_cache(MAX_CACHED_HEADINGS)
 def _near_meaning(headings: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
     """The numbers of the vector of headings, each with the name of its feature."""
     return tuple(zip(_NEAR_MEANING, vector_of(" ".join(headings), word_table()) or (), strict=False))

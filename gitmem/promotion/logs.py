@@ -15,6 +15,7 @@ from datetime import datetime
 from gitmem.daily_logs import log_day
 from gitmem.errors import UnknownRevision
 from gitmem.gate.detectors.finding import Skipped
+from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import EXECUTABLE, REGULAR, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
@@ -22,7 +23,7 @@ from gitmem.memory.document import decode, skip_reason
 from gitmem.memory.fact import Fact, cited_spans, fact_id, id_of_hash, normalise, text_hash, values_of
 from gitmem.memory.statements import read
 from gitmem.messages import Message
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
+from gitmem.paths import Kind, kind
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import about_topics
 from gitmem.provenance.attribution import Attributor
@@ -181,10 +182,7 @@ def _log_oids(repo: Repository, commit: str, daily: Sequence[str]) -> dict[str, 
 
 def small_blobs(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
     """Oid -> bytes of the blobs that exist and have at most MAX_MEMORY_FILE_BYTES."""
-    wanted = sorted(set(oids))
-    sizes = repo.sizes(wanted)
-    small = [oid for oid in wanted if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
-    return {oid: data for oid, data in repo.read_many(small) if data is not None}
+    return dict(read_small_blobs(repo, ((oid, oid) for oid in sorted(set(oids)))))
 
 
 def split_log(data: bytes) -> tuple[str, ...]:

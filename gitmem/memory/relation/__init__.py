@@ -5,6 +5,6 @@ with it, or is about another thing.
 calls no language model. It changes nothing: its callers decide whether to act on the result (docs/relations.md).
 """
 
-from gitmem.memory.relation.judgement import Kind, Relation, Said, about_health, relation
+from gitmem.memory.relation.judgement import DISAGREE, Kind, Relation, Said, about_health, relation
 
-__all__ = ["Kind", "Relation", "Said", "about_health", "relation"]
+__all__ = ["DISAGREE", "Kind", "Relation", "Said", "about_health", "relation"]

@@ -90,6 +90,11 @@ class Relation(NamedTuple):
     new: str = ""
     covers: bool = False
 
+    @property
+    def disagreement(self) -> float:
+        """The probability that the two statements do not both hold."""
+        return sum(self.probabilities[kind] for kind in DISAGREE)
+
 
 # A pair with one of these features is never automatic.
 _DOUBTS = frozenset(
@@ -167,7 +172,7 @@ def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relat
     named = _compared(*(_after_topic(each, topic.name) for each, topic in zip((one, other), topics, strict=True)))
     if named.kind is Kind.SAME:
         return _TWO_TOPICS
-    return min(named, bare, key=_disagreement)._replace(automatic=False)
+    return min(named, bare, key=lambda found: found.disagreement)._replace(automatic=False)
 
 
 def _after_topic(statement: Said, topic: str) -> Said:
@@ -191,7 +196,7 @@ def _compared(one: Said, other: Said) -> Relation:
         return found
     aside = value_aside(old, new) or value_aside(new, old)
     bare = _judged(one, other, main_old, main_new)
-    if found.asks and not bare.automatic and (not aside or _disagreement(found) >= _disagreement(bare)):
+    if found.asks and not bare.automatic and (not aside or found.disagreement >= bare.disagreement):
         return found
     if bare.asks and (aside or _shows_old_value(main_old, main_new)):
         return bare
@@ -210,18 +215,13 @@ def _as_said(statement: Said | str) -> Said:
     return Said(statement) if isinstance(statement, str) else statement
 
 
-def _disagreement(found: Relation) -> float:
-    """The probability that the two statements do not both hold."""
-    return sum(found.probabilities[kind] for kind in _DISAGREE)
-
-
 def _of_two_things(chances: dict[Kind, float]) -> dict[Kind, float]:
     """The probabilities for two statements about two things: those of a disagreement are moved to OTHER."""
-    lost = sum(chances[kind] for kind in _DISAGREE)
-    return {**chances, **dict.fromkeys(_DISAGREE, 0.0), Kind.OTHER: chances[Kind.OTHER] + lost}
+    lost = sum(chances[kind] for kind in DISAGREE)
+    return {**chances, **dict.fromkeys(DISAGREE, 0.0), Kind.OTHER: chances[Kind.OTHER] + lost}
 
 
-_DISAGREE = (Kind.REPLACES, Kind.ENDS, Kind.CONFLICTS)
+DISAGREE = (Kind.REPLACES, Kind.ENDS, Kind.CONFLICTS)
 
 
 def names_old_value(old: str, new: str) -> bool:

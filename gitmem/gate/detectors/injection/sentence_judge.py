@@ -33,7 +33,7 @@ _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIG
 _BELOW_BLOCK = 0.01  # an order of ordinary work gets a score this far below the blocking threshold
 # A sentence without any cost warns only within this distance below the blocking threshold, else nearly half of the
 # warnings in honest documents were for such sentences.
-_WARN_WITHOUT_COST = 0.43
+_MAX_BELOW_BLOCK_WITHOUT_COST = 0.43
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,8 @@ def _parted(folded: str) -> Iterator[Verdict]:
 
 def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
     """The verdict on every unit above the warning threshold, in order of place. A unit more than
-    _WARN_WITHOUT_COST below the blocking threshold needs a cost (`has_cost`) too. Equal units are judged once, unless the text is exhaustive."""
+    _MAX_BELOW_BLOCK_WITHOUT_COST below the blocking threshold needs a cost (`has_cost`) too. Equal units are judged once,
+    unless the text is exhaustive."""
     seen: set[tuple[str, str, str]] = set()
     exhaustive, scores = text.exhaustive, text.scores
     least = word_weights.load().least - boost
@@ -145,7 +146,7 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
             concepts = read(says)
             if score >= learned.block and (is_ordinary(says, concepts) or _only_signs_in(says, learned.block)):
                 score = learned.block - _BELOW_BLOCK
-            if score + boost < learned.block - _WARN_WITHOUT_COST and not has_cost(concepts):
+            if score + boost < learned.block - _MAX_BELOW_BLOCK_WITHOUT_COST and not has_cost(concepts):
                 continue
             yield Verdict(unit.start, unit.end, score + boost, concepts)
 
