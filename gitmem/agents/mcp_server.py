@@ -125,7 +125,11 @@ def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[st
         request: Any = request_of(tool.request, tool_arguments.accepted(name, tool.schema, given))
         from gitmem.agents.tool_answers import ANSWERS
 
-        return {"content": [{"type": "text", "text": ANSWERS[name](memory.pool, request)}], "isError": False}
+        answer = ANSWERS[name](memory.pool, request)
+        others = tool_arguments.respelled(tool.schema, given)
+        if others:  # the next call may use the tool's own names
+            answer += "\nNote: this tool calls " + ", ".join(f"{other} '{own}'" for other, own in others.items()) + "."
+        return {"content": [{"type": "text", "text": answer}], "isError": False}
     except GitMemError as error:
         from gitmem.agents.tool_answers import ToolFailed
 

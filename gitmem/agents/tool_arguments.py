@@ -84,6 +84,15 @@ def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[st
     return read
 
 
+def respelled(schema: Schema, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Spelling in a call -> the tool's own name, for the arguments that `accepted` reads under another name. A last
+    line is left out, since no argument of the tool is its number."""
+    properties = schema.get("properties", {})
+    names = spellings(properties)
+    read = {spelled: names.get(folded(spelled), "") for spelled in arguments if spelled not in properties}
+    return {spelled: name for spelled, name in read.items() if name not in ("", END)}
+
+
 def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
     """Folded spelling -> the tool's own name of the argument, for all arguments of a tool. The tool's own names take
     precedence."""

@@ -64,7 +64,7 @@ def test_a_search_says_what_there_is_to_say_and_nothing_else(memory: Repo) -> No
     memory.write("memory/wire.md", f"# Wire\n\n- the walrus wire opens at nine\n- its key is {TOKEN}\n")
 
     async def steps(client: Client) -> None:
-        fresh = await call(client, "memory_search", query="walrus wire opens", n=1)
+        fresh = await call(client, "memory_search", query="walrus wire opens", maxResults=1)
         assert fresh.startswith("<memory>\n<from memory/wire.md:3-4 uncommitted ") and TOKEN not in fresh
         assert fresh.endswith("</memory>\n1 line with a secret left out.")
         nothing = await call(client, "memory_search", query="zeppelin", path="memory/none/*")
@@ -133,6 +133,20 @@ def test_tools_say_what_a_sparse_checkout_leaves_out(memory: Repo) -> None:
         assert "There is no memory file" in await call(client, "memory_get", path="memory/no.md")
 
     ask(build(memory.path), steps)
+
+
+def test_an_answer_names_the_tools_own_argument_when_another_spelling_was_read(memory: Repo) -> None:
+    async def steps(client: Client) -> None:
+        found = await call(client, "memory_search", query="when do we deploy", limit=1)
+        assert found.endswith("\nNote: this tool calls limit 'maxResults'.") and found.count("<from ") == 1
+
+    async def own_names(client: Client) -> None:
+        assert "this tool calls" not in await call(client, "memory_search", query="when do we deploy", maxResults=1)
+        lines = await call(client, "memory_get", path="MEMORY.md", start_line=1, end_line=1)
+        assert lines.endswith("\nNote: this tool calls start_line 'from'.")  # the last line is no argument of the tool
+
+    ask(build(memory.path), steps)
+    ask(build(memory.path), own_names)
 
 
 def test_search_finds_commits_where_it_is_asked_to_and_quotes_them(memory: Repo) -> None:
