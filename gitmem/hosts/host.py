@@ -84,7 +84,7 @@ def hook_specific_output(event: str, text: str) -> dict[str, Any]:
 class Hooks:
     """The hooks of a host: how our command is registered, and how it reads an event and answers.
 
-    Registration. `events`: event of EVENT_SECONDS -> the host's name of it, for each event whose answer the host reads.
+    Registration. `events`: event of EVENT_SECONDS -> the host's name of it, for each event that calls our command.
     `grouped`: commands stand in groups, as in Claude Code. `typed`: each has `"type": "command"`. `milliseconds`: time
     limits are in milliseconds, not seconds. `end_seconds`: the time limit of SessionEnd.
 

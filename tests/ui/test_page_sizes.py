@@ -11,6 +11,7 @@ import pytest
 
 from gitmem.memory.fact import fact_id
 from gitmem.sessions import receipts
+from gitmem.ui.pages import TABS
 from gitmem.ui.rendering import STATIC
 from tests.harness import Repo
 from tests.ui.conftest import Browse
@@ -63,10 +64,14 @@ def large(repo: Repo) -> Repo:
 
 
 PAGES = (
-    "today", "facts", "facts?q=Kafka", "timeline?day=2026-02-05", "compare?from=HEAD~1&to=HEAD", "sessions",
+    "today", "facts", "facts?q=Kafka", "notes", "timeline?day=2026-02-05", "compare?from=HEAD~1&to=HEAD", "sessions",
     "sessions?session=busy", "prompt?prompt=Kafka&budget=90000", "pictures?whole=yes", "health?whole=yes", "review",
     "findings", "alike", "branches", "branches?branch=memory/other", "file?path=MEMORY.md", f"file?path={DAY}",
 )  # fmt: skip
+
+
+def test_every_tab_is_in_the_list() -> None:
+    assert {name for name, _ in TABS} - {page.partition("?")[0] for page in PAGES} == set()
 
 
 def test_no_page_is_too_large(large: Repo, browse: Browse) -> None:

@@ -12,9 +12,10 @@ import pytest
 
 from gitmem.memory.fact import fact_id
 from gitmem.search.results import marked_words
+from gitmem.ui.pages import TABS
 from gitmem.ui.pages.facts import AROUND, SAME_WORDS, parts
 from gitmem.ui.rendering import STATIC
-from tests.harness import Repo
+from tests.harness import SOURCE, Repo
 from tests.ui.conftest import Browse
 from tests.ui.forms import forms
 
@@ -100,9 +101,14 @@ def test_adopted_notes_are_listed_and_browsed(repo: Repo, browse: Browse) -> Non
 
 def test_every_page_has_a_search_field(memory: Repo, browse: Browse) -> None:
     browser = browse(memory)
-    for address in ("today", "facts", "notes", "timeline", "review", "compare", "sessions", "pictures", "undo"):
+    for address in (*(name for name, _ in TABS), "undo"):
         status = 409 if address == "undo" else 200
         assert browser.get(address, status).count('data-focus="/"') == 1, address
+
+
+def test_every_tab_has_a_heading_in_the_documentation() -> None:
+    page = (SOURCE / "docs/ui.md").read_text(encoding="utf-8")
+    assert [title for _, title in TABS if f"\n## {title}\n" not in page] == []
 
 
 def test_a_search_as_you_type_gets_the_content_alone(memory: Repo, browse: Browse) -> None:

@@ -1,5 +1,5 @@
-"""The registry of pages and of the changes that their forms make. A new page is a module, a row of PAGES, a template,
-and a heading in docs/ui.md.
+"""The registry of pages and of the changes that their forms make. docs/contributing.md lists what else a new
+page needs.
 
 A page is a function from a `View` to a response. A change also gets the fields of its form. `app` checks the form and
 calls a change only when changes are allowed.

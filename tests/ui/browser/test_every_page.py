@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitmem.memory.fact import fact_id
+from gitmem.ui.pages import TABS
 from tests.harness import Repo
 from tests.ui.browser.conftest import Open, Window
 from tests.ui.test_history_pages import given
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PAGES = [
-    "today", "facts", "facts?sort=newest", "facts?q=which+port", "add", "health?line=yes", f"fact/{fact_id('the port is 9090')}", "file?path=MEMORY.md&first=3",
+    "today", "notes", "facts", "facts?sort=newest", "facts?q=which+port", "add", "health?line=yes", f"fact/{fact_id('the port is 9090')}", "file?path=MEMORY.md&first=3",
     "timeline?day=2026-02-05", "compare?from=HEAD~1&to=HEAD", "sessions", "sessions?session=talk-1",
     "prompt?prompt=which+port+do+we+use", "pictures", "health", "waiting", "facts?at=HEAD~1", "review", "findings", "alike", "branches", "archive", "nothing-like-it",
 ]  # fmt: skip
+
+
+def test_every_tab_is_in_the_list() -> None:
+    assert {name for name, _ in TABS} - {page.partition("?")[0] for page in PAGES} == set()
 
 
 def axe(page: Page, *rules: str) -> list[str]:
