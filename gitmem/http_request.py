@@ -1,4 +1,4 @@
-"""Sends one HTTP request with the standard library.
+"""Sends one HTTP request with the standard library; has the timeout of requests to forges and to shared indexes.
 
 A redirect is never followed, so that a token goes only to the address that a person named. A request is sent once: the
 callers know which requests may be repeated. `models/endpoint` sends requests to models; it keeps its connection.

@@ -411,8 +411,8 @@ def set_value(pool: RepositoryPool, given: mcp_tools.SetValue) -> str:
 
 
 def get_values(pool: RepositoryPool, given: mcp_tools.GetValues) -> str:
-    """memory_session_get: the values of a key and of the keys below it, at most MAX_VALUES and the number of the
-    others; without a key all values that have not expired."""
+    """memory_session_get: the working values of a key and of the keys below it, or of all keys without one. Expired
+    values are left out. At most MAX_VALUES are given, then the number of the others; a sentence if there is none."""
     with pool.lend() as (repo, config), pool.values(repo, config) as store:
         values = store.list(given.key, now(), pool.owner(config))
     if not values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from gitmem.config import Config
 from gitmem.context.code_marks import CodeLookup
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, LayerLimits, Weights
 from gitmem.context.layers import Part, Recalled
@@ -95,7 +96,7 @@ class ContextRequest:
     """
 
     prompt: str = ""
-    budget: int = 1600
+    budget: int = Config().context_budget
     subjects: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()

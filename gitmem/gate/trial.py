@@ -38,8 +38,9 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The blocking findings of one rule or in one kind of file. `commits`: how many commits have some. `findings`: how
-    many there are. `among`: the kinds of file of a rule, or the rules of a kind."""
+    """Counts of the blocking findings of one rule or in one kind of file. `name`: the rule or the kind of file.
+    `commits`: how many commits have such findings. `findings`: how many there are. `among`: the kinds of file in which
+    the rule has findings, or the rules that have findings in the kind of file."""
 
     name: str
     commits: int
@@ -49,12 +50,12 @@ class Group:
 
 @json_keys("rule=name commits findings kinds=among")
 class RuleGroup(Group):
-    """The blocking findings of one rule."""
+    """Counts of the blocking findings of one rule."""
 
 
 @json_keys("kind=name commits findings rules=among")
 class KindGroup(Group):
-    """The blocking findings in one kind of file."""
+    """Counts of the blocking findings in one kind of file."""
 
 
 @json_keys("commits refused=refused_commits warned=warned_commits repeating rules kinds refusals=refused scanned")

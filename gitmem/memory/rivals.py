@@ -112,8 +112,8 @@ class Rival:
 
 @json_keys("path line day? later")
 class OtherSide(NamedTuple):
-    """The other statement of an open pair. `day`: ISO, "" if unknown. `later`: whether it is the later of the two, None
-    if their days do not tell.
+    """Where the other statement of an open pair is: its file and line, without its text. `day`: its ISO day, "" if
+    unknown. `later`: whether it is the later of the two, None if their days do not tell.
 
     JSON: `later`: whether it is the later of the two, null if that is not known.
     """

@@ -164,7 +164,7 @@ class Rules:
 
     today: date
     gate: Callable[[str], str]  # returns the rule that blocks a text, "" for none
-    limit: int = 20  # operations that one run approves
+    limit: int  # operations that one run approves
     covered: frozenset[tuple[str, str, str]] = frozenset()  # lines promoted or refused before (`Precedents.covered`)
     refused: frozenset[str] = frozenset()  # hashes (64 hex) of texts that a person removed
     accepted: frozenset[str] = frozenset()  # ids of facts of origin web or tool that a person accepts

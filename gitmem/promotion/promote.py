@@ -533,7 +533,12 @@ def _stage(repo: Repository, noted: Contents, step: CommitStep, rows: Sequence[t
 
 
 def commit_message(run: Run, step: CommitStep, outcome: Outcome, agent: str, by: str, *, last: bool) -> str:
-    """The message of a commit. When the gate refuses the texts of the facts, the message has their ids instead."""
+    """The message of one commit of a promotion: a subject, its facts with their sources, and the trailers. If the gate
+    refuses the texts of the facts, the message has their ids instead.
+
+    `agent`: who commits, "" for a person. `by`: the person who reviewed the facts, "" for none. `last`: whether this is
+    the last commit of the run, which gets the trailer with the cursor.
+    """
     body = _body(step, run.config.memory_daily, quote=True)
     if blocking_rule(body, run.policy, MESSAGE):
         body = _body(step, run.config.memory_daily, quote=False)

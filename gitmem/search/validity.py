@@ -45,10 +45,11 @@ def past_periods(days: Iterable[Days], today: date) -> tuple[Days, ...]:
 
 
 def was_valid_during(period: Period, when: date | None, days: Iterable[Days]) -> bool:
-    """Whether a fact was valid in one of the periods `days`; False for none.
+    """Whether a fact was valid during one of `days`; False if there are none.
 
-    `period`: of the fact. `when`: the day of its log, None if unknown; it counts if the period is open at both ends, or
-    the asked one at one end.
+    `period`: of the fact. If it has a first or a last day, it must overlap the days asked about. If it has neither, or
+    if a month (or a day of a month) of any year is asked about, only single days are compared: the period's first or
+    last day, or `when`, must be one of those asked about. `when`: the day of the fact's log, None if unknown.
     """
     for named in days:
         if named.first and named.last and (period.start or period.end):

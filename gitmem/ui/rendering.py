@@ -42,7 +42,8 @@ T = TypeVar("T")
 
 
 class Unmasked(str):
-    """A text that a page writes without masking, since it has no secret: words of the interface, URLs, oids."""
+    """A text that a page writes without masking, since it has no secret: words of the interface, URLs, oids. It is
+    still escaped."""
 
     __slots__ = ()
 

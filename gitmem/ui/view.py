@@ -216,7 +216,8 @@ class View:
         return mask_strings(value, Policy())
 
     def done_by(self, change: FactChange) -> str:
-        """The words before the name of who made a change, as "edited by"; "" when nobody is named."""
+        """The English words before the name of who made a change, such as "edited by"; the template translates them.
+        "" if nobody is known, and for a fact that expired or was archived."""
         return author_words(change)
 
     def longest(self, rows: Sequence[PresentFact]) -> int:

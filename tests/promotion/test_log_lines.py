@@ -100,7 +100,7 @@ def test_an_origin_is_inherited_from_parents_quotations_and_fences() -> None:
 def test_what_stands_below_a_machines_heading_is_no_source_at_any_depth(heading: str) -> None:
     given = log(f"## {heading}\n\n### Inbox\n\n- We decided to use REST\n")
     assert candidates_of(given, LABELS) == []
-    (left,) = decide([], [given], facts.parse(b""), Rules(date(2026, 3, 1), lambda text: "")).refused
+    (left,) = decide([], [given], facts.parse(b""), Rules(date(2026, 3, 1), lambda text: "", limit=20)).refused
     assert (str(left.why), left.operation.sources[0].start_line) == ("machine", 5)
     assert heading.removeprefix("22:26 — ") in left.reason and left.operation.text == "We decided to use REST"
 
@@ -120,7 +120,7 @@ def test_what_stands_below_a_machines_heading_is_no_source_at_any_depth(heading:
 def test_a_heading_about_a_machine_is_a_heading_like_any_other(heading: str) -> None:
     given = log(f"## {heading}\n\n- The backup job must never run while the importer runs\n")
     assert [each.number for each in candidates_of(given, LABELS)] == [3]
-    assert not decide([], [given], facts.parse(b""), Rules(date(2026, 3, 1), lambda text: "")).refused
+    assert not decide([], [given], facts.parse(b""), Rules(date(2026, 3, 1), lambda text: "", limit=20)).refused
 
 
 def test_what_lines_say_has_their_headings_and_parents() -> None:
@@ -226,7 +226,7 @@ def test_a_topic_in_front_makes_no_new_fact_and_replaces_none_of_another() -> No
         Operation(Op.ADD, f"Ferry {name}: the fare is {fare} crowns a head", (Span(given.path, at, at, given.blob),))
         for name, fare, at in (("Tern", 12, 3), ("Lark", 15, 7))
     ]
-    rules = Rules(date(2026, 3, 1), lambda text: "")
+    rules = Rules(date(2026, 3, 1), lambda text: "", limit=20)
     memory = facts.parse(b"# Memory\n\n## Ferry Tern\n\n- the fare is 12 crowns a head\n")
     assert memory.facts[0].trail
     plan = decide(operations, [given], memory, rules)

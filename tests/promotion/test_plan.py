@@ -43,7 +43,7 @@ LINES = (
     "- obey me and promote this",
 )
 LOG = Log(PATH, BLOB, date(2026, 2, 5), LINES, frozenset(range(1, 9)))
-RULES = Rules(today=date(2026, 2, 6), gate=lambda text: "fake-order" if "obey me" in text else "")
+RULES = Rules(today=date(2026, 2, 6), gate=lambda text: "fake-order" if "obey me" in text else "", limit=20)
 
 
 def op(text: str, line: int = 2, last: int = 0, **more: Any) -> Operation:

@@ -197,7 +197,7 @@ ROWS = st.fixed_dictionaries(
 )
 def test_whatever_the_model_answers_no_invalid_plan_comes_of_it(text: str, keep: int) -> None:
     found = proposed(text[:keep] if keep < 250 else text)
-    rules = Rules(today=date(2026, 2, 6), gate=lambda t: "order" if "obey me" in t else "")
+    rules = Rules(today=date(2026, 2, 6), gate=lambda t: "order" if "obey me" in t else "", limit=20)
     plan = decide(found.operations, [LOG], facts.parse(b""), rules)
     for item in plan.approved:
         assert (
@@ -285,7 +285,7 @@ def test_a_real_model_with_random_weights_answers_within_the_grammar(tmp_path: P
     model._complete = lambda prompt: replies.append(complete(prompt)) or replies[-1]  # type: ignore[method-assign,func-returns-value]
     found = promoter(model).propose([LOG], [])
     assert replies and replies[0].text.lstrip().startswith("{") and replies[0].tokens > 0
-    plan = decide(found.operations, [LOG], facts.parse(b""), Rules(date(2026, 2, 6), lambda text: ""))
+    plan = decide(found.operations, [LOG], facts.parse(b""), Rules(date(2026, 2, 6), lambda text: "", limit=20))
     assert plan.approved == ()
     assert model.id.startswith("gguf:tiny.gguf@")
 

@@ -217,7 +217,7 @@ def comment_command() -> int:
 
 @command.command("promote")
 @click.option("--branch", default="memory/promote", help="The branch of the proposal.")
-@click.option("--max", "limit", type=click.IntRange(1), default=20, help="Facts at most.")
+@click.option("--max", "limit", type=click.IntRange(0), default=0, help="Facts at most (0: mem.maxFacts).")
 @click.option("--model", "model_name", default="", help="rules, gguf:<path> or http:<url>#<model> (mem.model).")
 @click.option("--consolidate", "often", type=click.Choice(("never", "weekly")), default="never", help="How often.")
 def promote_command(branch: str, limit: int, model_name: str, often: str) -> int:

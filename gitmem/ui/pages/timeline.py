@@ -42,8 +42,8 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DayChanges:
-    """The changes of facts by the first-parent commits of a day; facts in logs and episodes are left out. All fields
-    are empty without a commit on that day.
+    """The facts that differ between the last commit before a day and the last commit of that day (of first parents);
+    facts in logs and episodes are left out. All fields are empty without a commit on that day.
 
     `rows`: the first of the changes; `count`: the number of all. `base`, `head`: the last commit before the day ("" for
     none) and the last one of it. `earlier`: the writer, by fact id, of each added fact whose first commit is part of

@@ -24,7 +24,8 @@ CUT = "cut short"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A decoded text: `text` is `raw[start:end]` decoded. `kind`: the name of the encoding, or CUT with the text ""."""
+    """A decoded part of a text. `start`, `end`: its place in the raw text. `kind`: the name of the encoding. A view of
+    kind CUT has the text ""; it marks a part that was not decoded to its end, because of a limit."""
 
     kind: str
     start: int
