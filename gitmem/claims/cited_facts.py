@@ -15,9 +15,8 @@ from gitmem.claims.citations import KEY, TreeCode, Verdict, citations_of, verdic
 from gitmem.claims.finding import Finding, State
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import Entry
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.code_state import PAST
 from gitmem.memory.fact import Fact

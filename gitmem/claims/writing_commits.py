@@ -16,8 +16,7 @@ from gitmem.claims.claim_lookup import NAMED_KINDS, ClaimLookup, FileClaim, Name
 from gitmem.claims.code_words import BlobWords
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT
 from gitmem.errors import GitFailed
-from gitmem.git.blobs import read_small_blobs
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 
 MAX_TREES = 12  # trees that are checked: those of the commits that wrote most claims
 MAX_COMMITS = 2_000  # commits that touched one of the files, beginning with the oldest

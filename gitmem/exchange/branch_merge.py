@@ -14,11 +14,11 @@ from gitmem.config import Config
 from gitmem.errors import Changed, GitFailed, GitMemError, UsageError
 from gitmem.exchange.taken_over import Takeover, takeovers
 from gitmem.git import undo_record
-from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.commit import ensure_can_commit, merging
 from gitmem.git.merge_file import merge_text
 from gitmem.git.opening import Repository
+from gitmem.git.repository import file_at
 from gitmem.git.revision import CommitRange
 from gitmem.git.signing import run_commit
 from gitmem.git.transaction import Reading, ensure_position, position, writer

@@ -24,13 +24,13 @@ from gitmem.gate.scan import scan
 from gitmem.gate.tree_policies import staged_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import merge_driver, transaction
-from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.commit import commit_paths, ensure_can_commit
 from gitmem.git.git_config import settings_as_variables
 from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.ranges import shallow
+from gitmem.git.repository import file_at
 from gitmem.git.revision import CommitRange
 from gitmem.git.signing import run_commit
 from gitmem.git.unmerged import unmerged_stages

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gitmem.gate.examine import FilesBefore
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import LINKS
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 
 
 def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> FilesBefore:

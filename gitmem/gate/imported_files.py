@@ -15,9 +15,8 @@ from fnmatch import fnmatchcase
 
 from gitmem.agent_paths import IMPORTING
 from gitmem.gate.blob_reading import BlobPlace
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import LINKS, Entry
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.json_values import parse_json
 from gitmem.lazy_patterns import lazy
 from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, TEXT_ENDINGS, agents_read

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gitmem.errors import GitFailed
-from gitmem.git.blobs import file_at
 from gitmem.git.objects import BlameLine, is_encrypted
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, file_at
 from gitmem.git.unmerged import WorkTreeReader
 from gitmem.messages import Message
 from gitmem.sequences import equal_at_start, longest_rising

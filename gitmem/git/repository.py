@@ -2,19 +2,22 @@
 
 It only reads. `git/write.py` writes, always by the git binary, so that hooks, signing and the user's configuration
 apply. Paths are relative to the repository; bytes that are not UTF-8 are surrogate escapes. Oids are opaque hex.
-Nothing here follows symbolic links or runs filters.
+Nothing here follows symbolic links or runs filters. `file_at` and `read_small_blobs` read files of a commit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gitmem.git.objects import BlameLine, Change, Commit, Entry, LoggedCommit
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 if TYPE_CHECKING:
     from gitmem.git.encryption import GitCrypt
+
+Key = TypeVar("Key")
 
 
 class Repository(Protocol):
@@ -208,3 +211,20 @@ class Repository(Protocol):
 
     def close(self) -> None:
         """End the helper process."""
+
+
+def file_at(repo: Repository, commit: str, path: str) -> bytes | None:
+    """The bytes of a file at a commit; None if the commit has no such file, and for the commit ""."""
+    oid = repo.blobs(commit, [path]).get(path) if commit else None
+    return repo.read(oid) if oid else None
+
+
+def read_small_blobs(repo: Repository, blobs: Iterable[tuple[Key, str]]) -> Iterator[tuple[Key, bytes]]:
+    """(key, bytes) for each (key, oid), in order. Left out are objects that are missing or no blob, and blobs above
+    MAX_MEMORY_FILE_BYTES, which the gate refuses."""
+    pairs = list(blobs)
+    sizes = repo.sizes([oid for _, oid in pairs])
+    small = [(key, oid) for key, oid in pairs if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
+    for (key, _), (_, data) in zip(small, repo.read_many([oid for _, oid in small]), strict=True):
+        if data is not None:
+            yield key, data

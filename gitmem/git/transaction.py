@@ -17,12 +17,11 @@ from typing import Generic, NamedTuple, TypeVar
 
 from gitmem.errors import Changed, GitMemError
 from gitmem.git import undo_record
-from gitmem.git.attempt_record import drop_record, write_record
 from gitmem.git.commit import commit_paths, ensure_can_commit
 from gitmem.git.git_index import StagedText, blob_oids, is_blob, is_committed, reset, stage_over
 from gitmem.git.objects import is_encrypted, is_lfs_pointer
 from gitmem.git.opening import Repository
-from gitmem.git.recovery import RECOVERY_HINT, put_back, recover
+from gitmem.git.recovery import RECOVERY_HINT, drop_record, put_back, recover, write_record
 from gitmem.git.replacement import Replacement, sweep
 from gitmem.git.scratch_files import scratch_folder
 from gitmem.git.sparse_checkout import left_out

@@ -15,9 +15,9 @@ from zlib import crc32
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged, ModelUnavailable
 from gitmem.gate.setup_checks import Check
-from gitmem.git.attempt_record import RECORD
 from gitmem.git.commit import IN_PROGRESS
 from gitmem.git.opening import Repository
+from gitmem.git.recovery import RECORD
 from gitmem.git.scratch_files import scratch_files
 from gitmem.index import db
 from gitmem.index.chunks import blob_row

@@ -13,9 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.ranges import PathChange, commits_touching, touched
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.lazy_patterns import lazy
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta

@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import OutsideRepository
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import EXECUTABLE, REGULAR
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.git.unmerged import WorkTreeReader
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts

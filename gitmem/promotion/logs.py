@@ -15,9 +15,8 @@ from datetime import datetime
 from gitmem.daily_logs import log_day
 from gitmem.errors import UnknownRevision
 from gitmem.gate.detectors.finding import Skipped
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import EXECUTABLE, REGULAR, Span
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import decode, skip_reason
 from gitmem.memory.fact import Fact, cited_spans, fact_id, id_of_hash, normalise, text_hash, values_of

@@ -10,10 +10,9 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.ranges import touched
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines

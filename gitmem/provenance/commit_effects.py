@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import Commit
 from gitmem.git.ranges import shallow, touched
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise, parse_comment, text_hash

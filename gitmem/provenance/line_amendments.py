@@ -15,9 +15,8 @@ from datetime import datetime
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import without_secrets
-from gitmem.git.blobs import file_at
 from gitmem.git.objects import Commit
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, file_at
 from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment

@@ -15,10 +15,9 @@ from gitmem.daily_logs import is_daily
 from gitmem.errors import Changed, GitMemError, NotKept
 from gitmem.gate.changes.rules import BULK_LINES, lost_lines
 from gitmem.git import undo_record
-from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.git_index import is_committed, unstage
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, file_at
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, write, writer
 from gitmem.git.undo_record import Entry, digest
 from gitmem.git.worktree import drop_empty_parents

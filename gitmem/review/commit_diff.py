@@ -9,10 +9,9 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import Change, Commit
 from gitmem.git.ranges import PathChange, touched
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING, AddingCommits, adding_commits
 from gitmem.memory.fact import Fact, text_hash

@@ -18,10 +18,10 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, UsageError
 from gitmem.gate.redaction import Mask, mask_counts, refuse_or_mask
 from gitmem.git import transaction
-from gitmem.git.blobs import file_at
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of, shown_url
+from gitmem.git.repository import file_at
 from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.git.write import run_git

@@ -27,9 +27,8 @@ from gitmem.gate.redaction import redaction
 from gitmem.gate.remedies import remedy
 from gitmem.gate.scan import Report, scan, without_repeats
 from gitmem.gate.tree_policies import daily_patterns, range_policy
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import Commit
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.git.revision import CommitRange
 from gitmem.memory.fact import cited_spans
 from gitmem.paths import Layout

@@ -18,9 +18,8 @@ from gitmem.gate.changes.ignored_memory import NAME as IGNORE
 from gitmem.gate.changes.ignored_memory import newly_ignored
 from gitmem.gate.changes.layout_loss import layout_loss
 from gitmem.gate.changes.text_rules import settings_loss
-from gitmem.git.blobs import file_at
 from gitmem.git.objects import REGULAR, Change
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, file_at
 from gitmem.json_values import json_keys
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted

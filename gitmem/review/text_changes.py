@@ -14,9 +14,8 @@ from enum import StrEnum
 
 from gitmem.daily_logs import records_events
 from gitmem.gate.policy import canonical
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import Change
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id

@@ -14,7 +14,7 @@ import uvicorn
 from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import now
 from gitmem.errors import GitMemError
-from gitmem.git.attempt_record import RECORD
+from gitmem.git.recovery import RECORD
 from gitmem.git.transaction import writer
 from gitmem.ui.app import application
 from gitmem.ui.page_snapshot import snapshot

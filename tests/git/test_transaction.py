@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitFailed
-from gitmem.git.attempt_record import RECORD
 from gitmem.git.commit import commit_paths
 from gitmem.git.opening import open_repository
-from gitmem.git.recovery import recover
+from gitmem.git.recovery import RECORD, recover
 from gitmem.git.transaction import replaced, writer
 from tests.harness import SOURCE, Repo
 

@@ -35,8 +35,8 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
 from gitmem.git import merge_driver
-from gitmem.git.attempt_record import RECORD
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.recovery import RECORD
 from gitmem.git.transaction import writer
 from gitmem.memory import facts, importing, insights, writing
 from gitmem.memory.fact import fact_id

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gitmem.errors import GitMemError
-from gitmem.git.blobs import read_small_blobs
 from gitmem.git.objects import REGULAR
-from gitmem.git.repository import Repository
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.json_values import json_keys
 from gitmem.memory.document import blob_lines
 from gitmem.plural import counted
