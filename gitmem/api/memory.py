@@ -186,8 +186,7 @@ class Memory:
         """
         from gitmem.claims.anchoring import citation_pairs
         from gitmem.memory import writing
-        from gitmem.memory.fact import TYPES
-        from gitmem.memory.origin import ORIGINS
+        from gitmem.memory.fact import ORIGINS, TYPES
 
         if type and type not in TYPES:
             raise UsageError(f"'{type}' is no type", f"one of {', '.join(TYPES)}")

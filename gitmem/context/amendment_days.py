@@ -16,10 +16,9 @@ from itertools import islice
 from gitmem.context.layers import MEMORY, Part
 from gitmem.context.pieces import Piece
 from gitmem.daily_logs import log_day
-from gitmem.memory.fact import Fact, fact_id
+from gitmem.memory.fact import Fact, fact_id, origin_of
 from gitmem.memory.facts import fact_date
 from gitmem.memory.forgotten import recorded_text
-from gitmem.memory.origin import origin_of
 from gitmem.memory.rivals import KnownFacts, PlacedFact, surely_supersedes
 from gitmem.paths import log_date
 

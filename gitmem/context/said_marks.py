@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from gitmem.context.layers import Part, Read
 from gitmem.memory import facts
+from gitmem.memory.fact import FOREIGN_ORIGINS, worst_origin
 from gitmem.memory.front_matter import items_of
-from gitmem.memory.origin import FOREIGN_ORIGINS, worst_origin
 from gitmem.paths import log_date
 from gitmem.text.relative_times import counts_from_its_day
 

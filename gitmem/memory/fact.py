@@ -16,7 +16,6 @@ from typing import NamedTuple
 from gitmem.git.objects import Span
 from gitmem.json_values import json_keys
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.origin import origin_of
 from gitmem.memory.percent_encoding import decode, encode, utf8
 
 COMMENT = lazy(r"<!--[ \t]+mem(?:[ \t]+(?P<words>.*?))?[ \t]*-->[ \t]*$")
@@ -42,6 +41,10 @@ TYPES = (
     "fact", "preference", "constraint", "decision", "deadline", "todo", "timeline", "profile", "rule", "goal",
     "policy", "exception", "lesson", "note", "episode-digest",
 )  # fmt: skip
+ORIGINS = ("user", "agent", "tool", "web")  # from the most to the least trusted
+FOREIGN_ORIGINS = {"tool": "from a tool", "web": "from the web"}  # origin -> the mark of its text for a reader
+UNSEEN_ORIGINS = tuple(FOREIGN_ORIGINS)  # a line of these origins becomes a fact only after a person has seen it
+_ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 
 def parse_comment(text: str) -> tuple[str, Meta]:
@@ -182,3 +185,25 @@ class Fact(NamedTuple):
     def origin(self) -> str:
         """The least trusted origin that its comment names; "" if it names none."""
         return origin_of(self.meta)
+
+
+# -- where a statement comes from ------------------------------------------------------------------------------
+
+
+def worst_origin(*values: str) -> str:
+    """The least trusted of the origins that `values` name: one of ORIGINS, or "" if they name none.
+
+    One value may name several origins (`web, user`). Letter case and character width do not matter. A word that is not
+    in ORIGINS counts as `web`, the least trusted: an unknown origin proves no trust.
+    """
+    named: set[str] = set()
+    for value in values:
+        named.update(_ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold()))
+    if not named.issubset(ORIGINS):
+        return ORIGINS[-1]
+    return max(named, key=ORIGINS.index, default="")
+
+
+def origin_of(meta: Iterable[tuple[str, str]]) -> str:
+    """The least trusted `origin` among the pairs of one comment or front matter; "" if they name none."""
+    return worst_origin(*(value for key, value in meta if key.casefold() == "origin"))

@@ -20,9 +20,19 @@ from gitmem.gate.detectors.masks import has_mask
 from gitmem.git.objects import Span
 from gitmem.json_values import json_keys
 from gitmem.memory.deciding_words import without_deciding_words
-from gitmem.memory.fact import ABOUT, TYPES, Fact, fact_id, normalise, parse_comment, render_span, text_hash
+from gitmem.memory.fact import (
+    ABOUT,
+    TYPES,
+    UNSEEN_ORIGINS,
+    Fact,
+    fact_id,
+    normalise,
+    parse_comment,
+    render_span,
+    text_hash,
+    worst_origin,
+)
 from gitmem.memory.facts import SUPERSEDES, Memory, fact_date
-from gitmem.memory.origin import UNSEEN_ORIGINS, worst_origin
 from gitmem.memory.retention import with_until
 from gitmem.memory.rivals import (
     MEMORY,

@@ -14,8 +14,16 @@ from typing import NamedTuple
 from gitmem.git.objects import EXECUTABLE, REGULAR, Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
-from gitmem.memory.fact import Fact, cited_spans, normalise, parse_span, render_span, text_hash
-from gitmem.memory.origin import UNSEEN_ORIGINS, worst_origin
+from gitmem.memory.fact import (
+    UNSEEN_ORIGINS,
+    Fact,
+    cited_spans,
+    normalise,
+    parse_span,
+    render_span,
+    text_hash,
+    worst_origin,
+)
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor

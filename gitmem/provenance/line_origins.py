@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.document import Fault, parse_lines_only
+from gitmem.memory.fact import origin_of, worst_origin
 from gitmem.memory.front_matter import items_of
-from gitmem.memory.origin import origin_of, worst_origin
 from gitmem.memory.statements import Form, Statement
 
 # A comment of another spelling than ours that states an origin. It is believed: nobody gains by stating a bad origin.

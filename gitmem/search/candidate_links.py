@@ -7,8 +7,7 @@ from functools import partial
 
 from gitmem.index.line_records import ASKS, FENCE
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import fact_id
-from gitmem.memory.origin import worst_origin
+from gitmem.memory.fact import fact_id, worst_origin
 from gitmem.paths import Kind
 from gitmem.search import amendments
 from gitmem.search.amendments import Line, Link

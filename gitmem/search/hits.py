@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.json_values import json_keys
-from gitmem.memory.origin import FOREIGN_ORIGINS
+from gitmem.memory.fact import FOREIGN_ORIGINS
 from gitmem.plural import line_range
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import ABOUT, fact_id, parse_span
-from gitmem.memory.origin import worst_origin
+from gitmem.memory.fact import ABOUT, fact_id, parse_span, worst_origin
 from gitmem.paths import Kind
 from gitmem.search import subjects
 from gitmem.search.candidate_links import CandidateLinks

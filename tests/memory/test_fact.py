@@ -17,8 +17,8 @@ from gitmem.memory.fact import (
     render_comment,
     render_span,
     text_hash,
+    worst_origin,
 )
-from gitmem.memory.origin import worst_origin
 from gitmem.memory.percent_encoding import decode, encode
 
 LINE = "- PoC phase 1 uses REST webhooks: easier to debug. <!-- mem type=decision src=memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f -->"

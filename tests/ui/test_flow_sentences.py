@@ -22,7 +22,7 @@ from gitmem.gate.detectors.registry import DETECTORS, examples, load
 from gitmem.gate.detectors.text import Text
 from gitmem.git.commit import IN_PROGRESS
 from gitmem.hosts.registry import all_hosts
-from gitmem.memory.origin import ORIGINS
+from gitmem.memory.fact import ORIGINS
 from gitmem.messages import Message, joined
 from gitmem.provenance.grounding import CHECKS
 from gitmem.ui.translation import translate_message

@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from gitmem.memory.fact import TYPES
-from gitmem.memory.origin import ORIGINS
+from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.provenance.grounding import WORDS as SUPPORT
 from gitmem.provenance.present_facts import AGES, STATES, TRUST_STATES
 from gitmem.review.fact_diff import Op

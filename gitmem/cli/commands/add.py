@@ -27,8 +27,7 @@ from gitmem.errors import UsageError
 from gitmem.git.opening import Repository
 from gitmem.json_values import json_object
 from gitmem.memory import writing
-from gitmem.memory.fact import TYPES
-from gitmem.memory.origin import ORIGINS
+from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.memory.writing import NewLine
 from gitmem.plural import counted

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from gitmem.errors import GitMemError
-from gitmem.memory.origin import ORIGINS
+from gitmem.memory.fact import ORIGINS
 from gitmem.memory.writing import FACT_TYPES
 from gitmem.provenance.present_facts import AGES, STATES, TRUST_STATES, FactFilter, PresentFact
 from gitmem.search.hits import Hit
