@@ -18,8 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gitmem.text.subject_terms import STOP, STOP_KOREAN
-from gitmem.text.terms import HANGUL, OTHER, nfkc, stem, tokens, without_ending
+from gitmem.text.terms import HANGUL, OTHER, STOP, STOP_KOREAN, nfkc, stem, tokens, without_ending
 
 OUT = Path(__file__).resolve().parent.parent / "gitmem" / "index" / "korean_english.txt"
 LIKE, TOGETHER, LONGEST, KEPT = 0.3, 4, 600, 2

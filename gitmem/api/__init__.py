@@ -18,8 +18,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitmem.api.memory import Memory, open
-from gitmem.api.organisation import Organisation
 from gitmem.api.ports import OrganisationMemory, ProjectMemory, SessionMemory
+from gitmem.api.reading import Organisation
 from gitmem.api.session import Session
 from gitmem.api.values import Added, Corrected, Episode, Flushed, Insight, KeptValue, SessionValue, Turn, Value
 from gitmem.memory.relation import Kind, Relation, Said, relation

@@ -11,8 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
-from gitmem.api.organisation import Organisation
-from gitmem.api.reading import read_lines, search
+from gitmem.api.reading import Organisation, read_lines, search
 from gitmem.api.session import Session
 from gitmem.api.values import Added, Corrected, Insight, Value
 from gitmem.config import Config
@@ -287,12 +286,11 @@ class Memory:
     def receipts(self, *, session: str = "", since: str = "") -> Value:
         """`git mem receipts`: which facts sessions received and how many tokens that cost; no text. `session`: "" for
         all. `since`: a day as text, "" for no limit. Raises UsageError for an invalid day."""
-        from gitmem.sessions import recalled_facts
-        from gitmem.sessions.receipts import read
+        from gitmem.sessions import receipts
         from gitmem.text.named_times import first_day
 
-        found = read(self.repo.common_dir, session, first_day(since, self.now(), "since"))
-        return json_object(recalled_facts.recall(self.repo, self.config, found))
+        found = receipts.read(self.repo.common_dir, session, first_day(since, self.now(), "since"))
+        return json_object(receipts.recall(self.repo, self.config, found))
 
     def promote(
         self, *, since: str = "", limit: int = 0, mode: str = "commit", branch: str = "", accept: Sequence[str] = (),

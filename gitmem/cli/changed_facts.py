@@ -11,7 +11,7 @@ from gitmem.review.statement_diff import has_nothing_common, statement_diff, tex
 
 if TYPE_CHECKING:
     from gitmem.review.fact_diff import FactChange
-    from gitmem.review.word_diff import Piece
+    from gitmem.review.statement_diff import Piece
 
 SIGNS = {  # op -> (sign, style)
     "added": ("+", "good"), "promoted": ("+", "good"), "changed": ("~", "warn"), "removed": ("-", "bad"),

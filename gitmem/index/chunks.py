@@ -22,8 +22,7 @@ from gitmem.memory.front_matter import items_of
 from gitmem.memory.outline import Heading
 from gitmem.memory.statements import Form, Statement, trail_step
 from gitmem.models.token_count import estimate
-from gitmem.text.subject_terms import distinct_term_count
-from gitmem.text.terms import terms
+from gitmem.text.terms import distinct_term_count, terms
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]  # texts -> (length, vector) of each
 Stored = Callable[[Sequence[bytes]], Set[bytes]]  # chunk hashes -> those whose lines the index has already

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, ModelUnavailable
 from gitmem.json_values import parse_json
-from gitmem.models.egress_log import record
-from gitmem.regular_file import read_regular
+from gitmem.regular_file import append_private, read_regular
 
+EGRESS_LOG = "egress.log"
 TRIES = 4
 RETRIED_STATUSES = (408, 409, 425, 429)  # and all 5xx
 CONNECT_SECONDS = 10.0  # time limit for a connection
@@ -184,7 +184,7 @@ class Endpoint:
         if state is None:
             raise ModelUnavailable(f"nothing was sent to {self.provider}: there is no place for the egress log")
         try:
-            record(state, self._now(), self.provider, origins)
+            _log_egress(state, self._now(), self.provider, origins)
         except GitMemError as error:
             raise ModelUnavailable(error.message, error.hint) from None
 
@@ -229,3 +229,18 @@ def read_key(url: str, file: str) -> str:
     if key and parts.scheme == "http" and parts.hostname not in LOOPBACK:
         raise BadConfig("the key is not sent over plain http", "use https, or unset mem.httpKeyFile")
     return key
+
+
+def _log_egress(state: Path, now: datetime, provider: str, origins: Iterable[tuple[str, str]]) -> None:
+    """Append a line for each (path, blob oid) to EGRESS_LOG in the folder `state`, before the texts are sent: the
+    time, the provider, the path and the oid, never the text. Raises GitMemError if it cannot be written; then nothing
+    may be sent."""
+    time = now.isoformat(timespec="seconds")
+    rows = [{"time": time, "provider": provider, "path": path, "blob": blob} for path, blob in origins]
+    try:
+        append_private(state / EGRESS_LOG, "".join(f"{json.dumps(row, ensure_ascii=True)}\n" for row in rows).encode())
+    except OSError as error:
+        raise GitMemError(
+            f"nothing was sent to {provider}: the egress log cannot be written ({error.strerror})",
+            f"check {state / EGRESS_LOG}",
+        ) from None

@@ -1,5 +1,5 @@
 """Finds the changed facts between two commits, each with the commit and author of its change, for `git mem changes`
-and `git mem review`. Only reads the repository."""
+and `git mem review`, and the renamed files. Only reads the repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from gitmem.git.objects import Change, Commit
+from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
 from gitmem.git.ranges import PathChange, touched
 from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory import facts as memory_facts
@@ -17,12 +17,13 @@ from gitmem.memory.arrivals import LASTING, AddingCommits, adding_commits
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.memory.forgotten import Forgotten
-from gitmem.paths import Layout, is_memory, kind
+from gitmem.paths import Kind, Layout, holds_instructions, is_memory, kind
 from gitmem.provenance.authorship import agent_of_commit, shown_name
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import read_ledger
 from gitmem.review.fact_diff import FactChange, Op, compare_facts
-from gitmem.review.renames import FILE_MODES, renames
+
+FILE_MODES = (REGULAR, EXECUTABLE)
 
 MAX_REMOVER_COMMITS = 500  # commits of one file, and merges, that are searched for the one that removed a fact
 
@@ -230,3 +231,25 @@ def _with_author(change: FactChange, commits: Sequence[Commit]) -> FactChange:
 def has_lapsed(change: FactChange) -> bool:
     """Whether a fact expired in its place, so that no commit made the change."""
     return change.op is Op.EXPIRED and change.old is change.new
+
+
+def renames(repo: Repository, base: str, head: str, files: Sequence[Change]) -> Mapping[str, str]:
+    """Path at `head` -> path at `base` of each renamed file among `files`. `files`: the changes from `base` to `head`,
+    in which a rename is a removal and an addition. Empty when `base` is ""."""
+    removed = {change.path for change in files if change.status == "D" and change.old_mode in FILE_MODES}
+    added = {change.path for change in files if change.status == "A" and change.new_mode in FILE_MODES}
+    if not base or not removed or not added:
+        return {}
+    return {
+        change.path: change.old_path
+        for change in repo.changes(base, head, renames=True)
+        if change.status == "R" and change.path in added and change.old_path in removed and _keeps_role(change)
+    }
+
+
+def _keeps_role(change: Change) -> bool:
+    """Whether a renamed file is of the same kind as before, and holds instructions if and only if it did before.
+    MEMORY.md may also become a note."""
+    was, now = kind(change.old_path), kind(change.path)
+    same_kind = was is now or (now is Kind.NOTE and was is Kind.MEMORY)
+    return same_kind and holds_instructions(change.old_path) == holds_instructions(change.path)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from gitmem.gate.reports.markdown import code
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.review.forges.forge import Forge
-from gitmem.review.statement_diff import has_nothing_common, text_diff
-from gitmem.review.word_diff import Piece
+from gitmem.review.statement_diff import Piece, has_nothing_common, text_diff
 
 MAX_UNFOLDED_CHARACTERS = 300  # of one text; the rest is folded
 CONTEXT_CHARS = 40  # unchanged characters shown on each side of a change in a long text

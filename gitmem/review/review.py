@@ -38,11 +38,10 @@ from gitmem.provenance.cited_sources import Source, SourceReader
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import Signature
 from gitmem.provenance.verify import CheckedFact, Verdict, verify
-from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_removed_by_merge
+from gitmem.review.commit_diff import MergeBases, fact_changes, renames, with_facts_removed_by_merge
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Suggestion
 from gitmem.review.masking import mask_strings
-from gitmem.review.renames import renames
 from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_removed_by_merge
 from gitmem.review.warnings.registry import WARNINGS
 from gitmem.review.warnings.warning import Clock, Range, ReviewWarning

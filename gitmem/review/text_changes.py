@@ -20,9 +20,8 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.paths import Layout, agents_read, is_memory
-from gitmem.review.commit_diff import MergeBases
+from gitmem.review.commit_diff import FILE_MODES, MergeBases, renames
 from gitmem.review.fact_diff import FactChange, moved_facts, pair_edited
-from gitmem.review.renames import FILE_MODES, renames
 from gitmem.sequences import longest_rising
 
 

@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.text.subject_terms import STOP
-from gitmem.text.terms import terms
+from gitmem.text.terms import STOP, terms
 
 if TYPE_CHECKING:
     from gitmem.memory.relation import Said

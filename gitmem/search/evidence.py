@@ -26,8 +26,7 @@ from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosi
 from gitmem.search.question import Question
 from gitmem.text import japanese, korean
 from gitmem.text.languages import LANGUAGES
-from gitmem.text.subject_terms import STOP, STOP_KOREAN, STOP_PAIRS, meaningful_pairs
-from gitmem.text.terms import other_kana, terms, without_ending
+from gitmem.text.terms import STOP, STOP_KOREAN, STOP_PAIRS, meaningful_pairs, other_kana, terms, without_ending
 
 # The length of a word's vector from which its weight is 1, in the table's unit: about that of `account` (127,000) and
 # `customer` (138,000). `write` and `show` have .65 of it, `the` .17.

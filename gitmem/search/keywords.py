@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gitmem.text import english, korean
-from gitmem.text.subject_terms import STOP, STOP_KOREAN
-from gitmem.text.terms import terms, without_particle
+from gitmem.text.terms import STOP, STOP_KOREAN, terms, without_particle
 
 WORD = re.compile(
     r"[A-Za-z](?:[A-Za-z0-9_.'’-]*[A-Za-z0-9])"

@@ -16,8 +16,7 @@ from gitmem.text import chinese, english, japanese, korean
 from gitmem.text.dates import MONTH
 from gitmem.text.day_spans import Days, days_in_question
 from gitmem.text.languages import EASTERN
-from gitmem.text.subject_terms import terms_of_token
-from gitmem.text.terms import HAN_KANA, HANGUL, nfkc, other_kana, tokens, without_ending
+from gitmem.text.terms import HAN_KANA, HANGUL, nfkc, other_kana, terms_of_token, tokens, without_ending
 
 
 class _Cue(NamedTuple):

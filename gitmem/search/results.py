@@ -126,7 +126,7 @@ def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
 def marked_words(query: str) -> re.Pattern[str] | None:
     """What to mark: the query's words; of Latin ones their beginning, so that other forms are marked too. None if the
     query has only stop words."""
-    from gitmem.text.subject_terms import STOP
+    from gitmem.text.terms import STOP
 
     words = []
     for word in re.findall(r"\w+", query):

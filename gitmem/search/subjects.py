@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.text.subject_terms import telling_terms
+from gitmem.text.terms import telling_terms
 
 STEP = 1e-6  # difference of score that orders two lines
 MIN_SCORE_SHARE = 0.5  # least share of the best score of a line whose identifiers are compared with the question's

@@ -28,8 +28,7 @@ from gitmem.models.wordpiece import words
 from gitmem.sessions.sentence_links import is_consequence, needs_previous
 from gitmem.text import english, korean
 from gitmem.text.languages import EASTERN, LANGUAGES
-from gitmem.text.subject_terms import STOP, STOP_KOREAN
-from gitmem.text.terms import latin_length, without_ending
+from gitmem.text.terms import STOP, STOP_KOREAN, latin_length, without_ending
 
 MAX_SENTENCE_CHARACTERS = 400  # of a sentence, and of a settlement
 SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons

@@ -22,7 +22,7 @@ from gitmem.sessions.log_files import log_files
 from gitmem.text import japanese, korean
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.sentences import sentences
-from gitmem.text.subject_terms import telling_terms
+from gitmem.text.terms import telling_terms
 
 FILES = ("MEMORY.md", ".claude/MEMORY.md")
 ARCHIVE = "memory/archive"

@@ -2,7 +2,8 @@
 directory, and has no text of memory.
 
 A line has the time, the session, the ids of the parts, the tokens by layer (the kind of part, such as `facts`) and the
-milliseconds. If the file is damaged or read-only, some receipts are missing and nothing fails.
+milliseconds. `recall` says which facts of MEMORY.md were given most often, and which never. If the file is damaged or
+read-only, some receipts are missing and nothing fails.
 """
 
 from __future__ import annotations
@@ -12,13 +13,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.json_values import json_keys, json_object, parse_json
 from gitmem.memory.fact import fact_id
 from gitmem.regular_file import append_private
+
+if TYPE_CHECKING:
+    from gitmem.config import Config
+    from gitmem.git.opening import Repository
+    from gitmem.memory.fact import Fact
 
 FILE = "receipts.jsonl"
 MAX_FILE_BYTES = 1 << 20  # a larger file loses its older half
@@ -145,3 +151,66 @@ def tokens_left(ceiling: int, common_dir: Path, session: str, budget: int) -> in
         return budget
     spent = sum(receipt.total for receipt in read(common_dir, session) if receipt.kind != SEARCH)
     return max(0, min(budget, ceiling - spent))
+
+
+def recalled(repo: Repository, config: Config, counts: Mapping[str, int]) -> tuple[list[Fact], list[Fact]]:
+    """(facts of MEMORY.md that sessions were given, the most often first; facts that no session was given, by line).
+
+    `counts`: fact id -> number of receipts with it (`receipts.totals`). Two empty lists without MEMORY.md.
+    """
+    from gitmem.errors import MissingFile
+    from gitmem.memory.facts import parse_lines
+    from gitmem.memory.show import read
+
+    try:
+        facts = parse_lines(read(repo, config, "MEMORY.md", "").lines).facts
+    except MissingFile:
+        return [], []
+    given = sorted((fact for fact in facts if fact.id in counts), key=lambda fact: (-counts[fact.id], fact.line))
+    return given, [fact for fact in facts if fact.id not in counts]
+
+
+def recalled_without_blocked(
+    repo: Repository, config: Config, counts: Mapping[str, int]
+) -> tuple[list[Fact], list[Fact]]:
+    """The result of `recalled`, with the texts replaced that the gate would block."""
+    from gitmem.gate.withholding import without_blocked
+
+    most, never = recalled(repo, config, counts)
+    texts = iter(without_blocked([fact.text for fact in (*most, *never)], "MEMORY.md"))
+    return [fact._replace(text=next(texts)) for fact in most], [fact._replace(text=next(texts)) for fact in never]
+
+
+@json_keys("id path line text [times]")
+class RecalledFact(NamedTuple):
+    """A fact of MEMORY.md as it stands now. `times`: how often sessions were given it, 0 for never."""
+
+    id: str
+    path: str
+    line: int
+    text: str
+    times: int = 0
+
+
+class Recall(NamedTuple):
+    """What sessions were given of memory. `tokens_a_day`: the mean over days with a receipt. `tokens`: layer -> tokens.
+    `most`, `never`: the facts that sessions were given, the most often first, and those that none was given.
+
+    JSON: `most`: the facts that sessions were given, the most often first. `never`: those that none was given.
+    """
+
+    receipts: Sequence[Receipt]
+    tokens_a_day: int
+    tokens: Mapping[str, int]
+    most: list[RecalledFact]
+    never: list[RecalledFact]
+
+
+def recall(repo: Repository, config: Config, found: Sequence[Receipt]) -> Recall:
+    """What the sessions of these receipts were given."""
+    total = totals(found)
+    most, never = (
+        [RecalledFact(fact.id, "MEMORY.md", fact.line, fact.text, total.counts.get(fact.id, 0)) for fact in facts]
+        for facts in recalled_without_blocked(repo, config, total.counts)
+    )
+    return Recall(found, total.tokens_a_day, total.tokens, most, never)

@@ -21,8 +21,7 @@ from gitmem.json_values import parse_json
 from gitmem.models.token_count import estimate
 from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.text.sentences import sentences as split_sentences
-from gitmem.text.subject_terms import STOP, STOP_KOREAN
-from gitmem.text.terms import split_token
+from gitmem.text.terms import STOP, STOP_KOREAN, split_token
 from gitmem.text.terms import tokens as words
 
 SUMMARY_TOKENS = 400

@@ -1,15 +1,17 @@
 """Turns text into index terms: splits it into words, stems English words and removes Korean particles. Pure.
 
-Documents and questions are split by the same rules. `search/question.py` chooses the terms of a question that matter.
+Documents and questions are split by the same rules, and questions and headings have one rule for the words that say
+what they are about, without stop words. `search/question.py` chooses the terms of a question that matter.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import chain, groupby, pairwise
 
-from gitmem.text import japanese, korean
+from gitmem.text import chinese, english, japanese, korean
 
 # A word with the signs that join the parts of an identifier. Scripts are compared by code points, since a character
 # class of the ideographs would cost `re` 2 ms at each start of a search.
@@ -19,6 +21,12 @@ _SEPARATORS = re.compile(r"[\W_]+")
 MAX_TERM_CHARACTERS = 64  # longer terms (base64, URLs) are cut
 EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"  # ignored at both ends of a word
 MAX_CACHED_WORDS = 30_000
+MAX_CACHED_TEXTS = 4_000
+MAX_CACHED_TOKENS = 8_000  # the lines of a search share most of their words
+# Words without a subject; letter pairs for scripts without spaces.
+STOP = english.STOP_WORDS
+STOP_KOREAN = korean.STOP_WORDS
+STOP_PAIRS = chinese.STOP_PAIRS | japanese.STOP_PAIRS
 
 HANGUL, HAN_KANA, OTHER, JOINT = "hangul", "han-kana", "other", "joint"
 
@@ -275,3 +283,55 @@ def _has_vowel(word: str) -> bool:
 
 def _ends_cvc(word: str) -> bool:
     return _shape(word[-3:]) == "cvc" and word[-1] not in "wxy"
+
+
+# -- the words that say what a text is about -----------------------------------------------------------------
+
+
+def terms_of_token(token: str, script: str) -> tuple[tuple[str, ...], bool]:
+    """(search terms of a token, whether the token is a stop word). `token`, `script`: a pair of `terms.tokens`.
+    Cached."""
+    if len(token) <= MAX_TERM_CHARACTERS:
+        return _remembered_telling(token, script)
+    return _telling(token, script)
+
+
+def _telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
+    """`terms_of_token` without its cache: (search terms of a token, whether it is a stop word). A stop word has its
+    terms too. They are fewer than those of `split_token`: of Hangul without its ending, of Kana and Han as
+    `meaningful_pairs`."""
+    if script == HANGUL:
+        word = without_ending(token)
+        return tuple(a + b for a, b in pairwise(word)) or (word,), token in STOP_KOREAN
+    if script == HAN_KANA:
+        return meaningful_pairs(token)
+    return split_token(token, script), token.lower().replace("'", "").replace("’", "") in STOP
+
+
+_remembered_telling = lru_cache(maxsize=MAX_CACHED_TOKENS)(_telling)
+
+
+def meaningful_pairs(token: str) -> tuple[tuple[str, ...], bool]:
+    """(pairs of neighbouring letters that carry meaning in a run of Kana and Han, whether there are none). Pairs of
+    Hiragana and of STOP_PAIRS carry none; without any other all pairs are returned, for one letter the letter."""
+    pairs = [a + b for a, b in pairwise(token)] or [token]
+    found = [pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS]
+    return tuple(found or pairs), not found
+
+
+def telling_terms(text: str) -> frozenset[str]:
+    """The search terms of a text without stop words."""
+    found = (terms_of_token(token, script) for token, script in tokens(nfkc(text)))
+    return frozenset(term for parts, stop in found if not stop for term in parts)
+
+
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def distinct_term_count(text: str) -> int:
+    """The number of different search terms of a text, read as a question; of a text with stop words only, the number of
+    these."""
+    found: set[str] = set()
+    dropped: set[str] = set()
+    for token, script in tokens(nfkc(text)):
+        parts, stop = terms_of_token(token, script)
+        (dropped if stop else found).update(parts)
+    return len(found or dropped)

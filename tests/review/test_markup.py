@@ -17,7 +17,7 @@ from gitmem.review.markup import (
     difference,
     escaped_message,
 )
-from gitmem.review.word_diff import word_diff
+from gitmem.review.statement_diff import word_diff
 
 HOSTILE = (
     "`` @team [x](javascript:alert(1)) <img src=x> www.evil.example ![i](http://evil.example/x.png) --> ~~a~~ | b",

@@ -13,8 +13,7 @@ from gitmem.cli.changed_facts import change_lines
 from gitmem.memory.facts import parse
 from gitmem.review.fact_diff import FactChange, Op, compare_facts
 from gitmem.review.markup import difference
-from gitmem.review.statement_diff import has_nothing_common, statement_diff, text_diff
-from gitmem.review.word_diff import readable_diff
+from gitmem.review.statement_diff import has_nothing_common, readable_diff, statement_diff, text_diff
 from gitmem.ui.pages.compare import row_of
 
 

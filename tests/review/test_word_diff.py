@@ -7,8 +7,8 @@ from datetime import date
 from gitmem.memory.fact import Fact
 from gitmem.memory.rivals import MAX_NAMED_RIVALS
 from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.statement_diff import MAX_WORD_PAIRS, Piece, word_diff
 from gitmem.review.warnings.rival_facts import find_rivals
-from gitmem.review.word_diff import MAX_WORD_PAIRS, Piece, word_diff
 from tests.harness import Repo
 
 

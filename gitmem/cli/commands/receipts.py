@@ -11,8 +11,7 @@ from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.sessions import receipts
-from gitmem.sessions.recalled_facts import recall, shown
-from gitmem.sessions.receipts import Receipt, by_session
+from gitmem.sessions.receipts import Receipt, by_session, recall, recalled_without_blocked
 from gitmem.text.named_times import first_day
 
 COLUMNS = f"{'began':<16}  {'session':<24}  contexts  searches    tokens  median ms"
@@ -38,7 +37,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
         write_json(recall(repo, config, found))
         return
     total = receipts.totals(found)
-    most, never = shown(repo, config, total.counts)
+    most, never = recalled_without_blocked(repo, config, total.counts)
     if not found:
         say(
             "no receipts yet: they are written where a host's hooks or the MCP server ask memory "

@@ -26,7 +26,7 @@ from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.sessions import due_consolidation, receipts
 from gitmem.sessions.due_consolidation import Record
-from gitmem.sessions.recalled_facts import recalled
+from gitmem.sessions.receipts import recalled
 
 LABEL_COLUMNS = len("promotion")  # so that the texts begin in the same column whichever rows are shown
 RECEIPT_DAYS = 7  # today and the days before it whose receipts are counted

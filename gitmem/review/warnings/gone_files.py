@@ -10,9 +10,9 @@ from typing import ClassVar
 from gitmem.gate.reports.markdown import code
 from gitmem.json_values import json_keys
 from gitmem.paths import INSTRUCTIONS
+from gitmem.review.commit_diff import renames
 from gitmem.review.markup import Links, printable
 from gitmem.review.page import Row
-from gitmem.review.renames import renames
 from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, ReviewWarning
 
 LOADED = ("MEMORY.md", ".claude/MEMORY.md", *INSTRUCTIONS, "CLAUDE.md")

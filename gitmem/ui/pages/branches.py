@@ -34,7 +34,7 @@ from gitmem.memory.statements import Form
 from gitmem.messages import Message
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, commit_previewed, diff_lines, preview
-from gitmem.review.word_diff import Piece
+from gitmem.review.statement_diff import Piece
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress

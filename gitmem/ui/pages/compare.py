@@ -18,8 +18,7 @@ from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import layout_at
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.statement_diff import statement_diff, text_diff
-from gitmem.review.word_diff import Piece
+from gitmem.review.statement_diff import Piece, statement_diff, text_diff
 from gitmem.ui.rendering import first_that_fit
 from gitmem.ui.view import View
 

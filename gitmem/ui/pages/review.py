@@ -34,8 +34,7 @@ from gitmem.promotion.proposal_review import (
 )
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.trailers import REASON, memory_trailers, values
-from gitmem.review.statement_diff import text_diff
-from gitmem.review.word_diff import Piece
+from gitmem.review.statement_diff import Piece, text_diff
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
