@@ -308,8 +308,7 @@ class Memory:
         """
         from gitmem.gate.tree_policies import worktree_policy
         from gitmem.promotion.model_registry import promotion_model
-        from gitmem.promotion.outcome import as_value
-        from gitmem.promotion.promote import Mode, Request, promote
+        from gitmem.promotion.promote import Mode, Request, as_value, promote
         from gitmem.provenance.forgotten_texts import forgotten_texts
 
         modes = (Mode.COMMIT.value, Mode.EACH.value, Mode.STAGE.value)

@@ -9,9 +9,8 @@ from gitmem.cli.terminal import escape
 from gitmem.memory.fact import fact_id
 from gitmem.memory.rivals import placed_sentence
 from gitmem.plural import counted
-from gitmem.promotion.outcome import not_repeatable
 from gitmem.promotion.plan import Check, Refused
-from gitmem.promotion.promote import Mode, Outcome
+from gitmem.promotion.promote import Mode, Outcome, not_repeatable
 
 MAX_EXAMPLES = 10  # refused candidates of one reason that `--explain` shows
 MAX_WAITING_EXAMPLES = 50  # the same for candidates that wait for a person, who needs their ids

@@ -5,6 +5,7 @@ There is one temporary work tree at a time in a repository. The next run removes
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import stat
 import tempfile
@@ -16,6 +17,7 @@ from gitmem import system
 from gitmem.errors import Changed, GitFailed, GitMemError
 from gitmem.git import undo_record
 from gitmem.git.opening import Repository, open_repository
+from gitmem.git.signing import run_commit
 from gitmem.git.worktree import locked
 from gitmem.git.write import run_git
 from gitmem.messages import Message
@@ -50,6 +52,42 @@ def branch_worktree(repo: Repository, branch: str, start: str = "") -> Iterator[
             if tip not in (first, old):
                 _update_ref(repo, ref, old, ["-m", "git mem", ref, tip, old or "0" * len(tip)])
                 undo_record.carry(repo, temporary, branch)
+
+
+@contextmanager
+def updated_branch_worktree(repo: Repository, branch: str, head: str) -> Iterator[Repository]:
+    """`branch_worktree` at the `branch_tip`, with `head` merged into the branch. Raises as `branch_worktree` and
+    `bring_up_to_date`."""
+    with branch_worktree(repo, branch, branch_tip(repo, branch, head)) as temporary:
+        bring_up_to_date(temporary, branch, head)
+        yield temporary
+
+
+def branch_tip(repo: Repository, branch: str, head: str) -> str:
+    """The commit on which a new commit of `branch` builds: the tip of the branch when `head` does not contain it, else
+    `head`. `branch`: "" for the current one."""
+    if not branch:
+        return head
+    tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
+    if tip and not repo.is_ancestor(tip, head):
+        return tip
+    return head
+
+
+def bring_up_to_date(there: Repository, branch: str, head: str) -> None:
+    """Merge `head` into the branch, which `there` has checked out, unless the branch contains it. Raises GitMemError
+    for a conflict, and as `run_commit` when a hook refuses the merge or it cannot be signed."""
+    if there.is_ancestor(head, there.head() or head):
+        return
+    try:
+        run_commit(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {branch} up to date", head])
+    except GitMemError as error:
+        if not run_git(there, ["ls-files", "--unmerged"]).strip():
+            raise
+        raise GitMemError(
+            Message("'{}' conflicts with the current branch", branch),
+            Message("merge or delete it: {}", f"git branch -D {shlex.quote(branch)}"),
+        ) from error
 
 
 def delete_branch(repo: Repository, branch: str, tip: str) -> None:

@@ -42,6 +42,12 @@ def merging(repo: Repository) -> bool:
     return (Path(repo.git_dir) / MERGE_HEAD).exists()
 
 
+def committer(repo: Repository) -> str:
+    """`Name <e-mail>` of the person who commits. Raises GitFailed if Git knows none."""
+    words = run_git(repo, ["var", "GIT_COMMITTER_IDENT"]).strip()
+    return words[: words.rfind(">") + 1]
+
+
 def ensure_can_commit(repo: Repository) -> None:
     """Raise GitMemError in a bare repository and during a merge, rebase, `git am`, cherry-pick or revert."""
     if repo.root is None:

@@ -19,7 +19,7 @@ from gitmem.errors import Changed, GitMemError
 from gitmem.git import undo_record
 from gitmem.git.commit import commit_paths, ensure_can_commit
 from gitmem.git.git_index import StagedText, blob_oids, is_blob, is_committed, reset, stage_over
-from gitmem.git.objects import is_encrypted, is_lfs_pointer
+from gitmem.git.objects import EXECUTABLE, REGULAR, is_encrypted, is_lfs_pointer
 from gitmem.git.opening import Repository
 from gitmem.git.recovery import RECOVERY_HINT, drop_record, put_back, recover, write_record
 from gitmem.git.replacement import Replacement, sweep
@@ -119,6 +119,27 @@ class Reading:
         if not is_committed(self.repo, path, data):
             raise GitMemError(Message("'{}' has edits that are not committed", path), "commit or stash them first")
         return data
+
+    def committed_or_new(self, path: str) -> bytes:
+        """As `committed`; b"" if there is no file."""
+        if self.raw(path) is None:
+            return b""
+        return self.committed(path)
+
+
+def text_at(repo: Repository, commit: str, path: str) -> bytes:
+    """The bytes of a text file at a commit, b"" for no file. Raises GitMemError for a link, and as `ensure_utf8`."""
+    entry = next((e for e in repo.entries(commit, [path]) if e.path == path), None)
+    if entry is None:
+        return b""
+    if entry.mode not in (REGULAR, EXECUTABLE):
+        raise GitMemError(
+            Message("'{}' is not a plain file", path),
+            Message("{}, then write it as a file", f"git rm {shlex.quote(path)}"),
+        )
+    data = repo.read(entry.oid)
+    ensure_utf8(data, path)
+    return data
 
 
 def ensure_utf8(data: bytes, path: str) -> None:

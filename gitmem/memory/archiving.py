@@ -1,11 +1,12 @@
 """Moves facts from MEMORY.md to `memory/archive/YYYY.md`: expired facts, facts over the line budget, replaced facts.
 
-No fact is dropped. Pure: the functions take and return bytes or a `Memory`, and read no file; the date is a parameter.
+No fact is dropped. Pure: the functions take and return bytes or a `Memory`; the date, and how a file is read, are
+parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -139,6 +140,22 @@ def superseded_line(fact: Fact, by: str, key: str = SUPERSEDED_BY) -> str:
     """
     meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
     return bullet(fact.text, meta) + "\n"
+
+
+def with_archives(
+    contents: Mapping[str, bytes], moved: Iterable[ArchiveEntry], read: Callable[[str], bytes]
+) -> dict[str, bytes]:
+    """`contents` (path -> bytes) with the entries `moved` added to their archives. `read`: returns the bytes of an
+    archive that `contents` lacks, b"" for a new one."""
+    by_path: dict[str, list[ArchiveEntry]] = {}
+    for item in moved:
+        by_path.setdefault(item.path, []).append(item)
+    result = dict(contents)
+    for path, items in by_path.items():
+        if path not in result:
+            result[path] = read(path)
+        result[path] = archive(result[path], items)
+    return result
 
 
 def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:

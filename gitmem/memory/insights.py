@@ -136,10 +136,7 @@ def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Me
         return Draft({}, Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already"))
     memory = facts.add(memory, words, meta, heading=INSIGHTS)
     memory, moved = archiving.remove_for_archive(memory, insights(memory)[MAX_INSIGHTS:], now.date())
-    files: dict[str, bytes] = {}
-    for item in moved:
-        files[item.path] = archiving.archive(files.get(item.path, reading.read(item.path) or b""), [item])
-    files[MEMORY] = memory.data()
+    files = archiving.with_archives({MEMORY: memory.data()}, moved, lambda path: reading.read(path) or b"")
     entry = memory.find(fact_id(words))
     return Draft(files, Recorded(words, entry.start if entry else 0, True, tuple(moved)))
 

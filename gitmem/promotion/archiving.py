@@ -15,8 +15,8 @@ from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import Fact
+from gitmem.memory.rivals import MEMORY
 from gitmem.plural import counted
-from gitmem.promotion.promote import MEMORY
 from gitmem.provenance import trailers
 
 EXPIRED, TOO_MUCH = "its last day has passed", "MEMORY.md is longer than its budget"
@@ -60,12 +60,7 @@ def archive_plan(
             raise Changed("memory changed since this was shown; nothing was written", "look at it as it is now")
         entries = [entry for entry in memory.entries if without_lines(entry.fact) in leaving]
         memory, moved = archiving.remove_for_archive(memory, entries, today)
-        contents = {MEMORY: memory.data()}
-        for path in {item.path for item in moved}:
-            old = b""
-            if reading.read(path) is not None:
-                old = reading.committed(path)
-            contents[path] = archiving.archive(old, [item for item in moved if item.path == path])
+        contents = archiving.with_archives({MEMORY: memory.data()}, moved, reading.committed_or_new)
         recorded = trailers.CommitRecord(
             rewrite=f"{len(moved)} archived by a person", reason="they ended, or no longer fit"
         )

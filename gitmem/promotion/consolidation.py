@@ -9,7 +9,7 @@ complete.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -18,17 +18,18 @@ from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.policy import Policy
-from gitmem.git.branch_worktree import branch_worktree, detached_worktree
+from gitmem.git.branch_worktree import branch_tip, bring_up_to_date, detached_worktree, updated_branch_worktree
 from gitmem.git.commit import ensure_can_commit
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import CommitDraft, Reading, commit
+from gitmem.git.transaction import CommitDraft, Reading, commit, text_at
 from gitmem.git.worktree import locked
 from gitmem.memory import facts
+from gitmem.memory.archiving import with_archives
 from gitmem.memory.fact import Fact, fact_id, render_span, text_hash
-from gitmem.memory.facts import Memory, by_person, importance, pinned
+from gitmem.memory.facts import Memory, by_person
 from gitmem.memory.percent_encoding import encode
-from gitmem.memory.rivals import MEMORY, PlacedFact, Rival, judge
+from gitmem.memory.rivals import MEMORY, Rival, judge
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, log_date
 from gitmem.plural import counted
 from gitmem.promotion import logs
@@ -42,32 +43,19 @@ from gitmem.promotion.episode_digest import (
     make_digest,
     stale_month,
 )
+from gitmem.promotion.lowered_importance import LOWERED_IMPORTANCE, LoweredFact, Receipts, lower_importance
+from gitmem.promotion.open_pairs import dated_facts, open_fact_pairs, shown_pair
 from gitmem.promotion.past_consolidations import SUBJECT, Declined, declined
 from gitmem.promotion.plan import Rules, max_losses
-from gitmem.promotion.promote import blocking_rule, branch_tip, bring_up_to_date, with_archives
+from gitmem.promotion.promote import blocking_rule
 from gitmem.promotion.proposal import Log, Model
 from gitmem.promotion.repetitions import Merge, merge_repetitions, wording
-from gitmem.promotion.settlement import Change, dated_facts, open_fact_pairs, put_in_place, shown_pair
+from gitmem.promotion.settlement import Change, put_in_place
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.line_origins import log_origin
 
-MIN_RECEIPT_DAYS = 90  # days between the first receipt and today, from which a fact counts as never given
-MIN_RECEIPT_DATES = 20  # days with a receipt among these
-MAX_RECEIPT_AGE_DAYS = 14  # days since the newest receipt: an unused computer has no evidence
-LOWERED_IMPORTANCE = 0.3  # new importance of a fact that no receipt names
-UNASKED_TYPES = ("rule", "policy", "constraint", "exception")  # not lowered: they matter without being asked for
 BRANCH = "memory/consolidate"  # branch for consolidations that run by themselves
-
-
-@dataclass(frozen=True, slots=True)
-class Receipts:
-    """The receipts of this clone: which texts were given to agents and searches."""
-
-    first: date  # day of the oldest receipt
-    last: date  # day of the newest
-    dates: int  # number of days with a receipt
-    given: Collection[str]  # ids of the given texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +75,6 @@ class Replacement:
     kept: Fact
     gone: Fact
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class LoweredFact:
-    """A fact whose importance is lowered because no receipt names it. `before`: its importance before."""
-
-    fact: Fact
-    before: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +148,7 @@ def consolidate(
     with locked(repo.common_dir, "promote", wait=0):
         if not request.branch or repo.branch() == request.branch:
             return _commit_plan(run, _make_plan(run))
-        start = branch_tip(repo, request.branch, head)
-        with branch_worktree(repo, request.branch, start) as there:
-            if not repo.is_ancestor(head, start):
-                bring_up_to_date(there, head, request.branch)
+        with updated_branch_worktree(repo, request.branch, head) as there:
             run = replace(run, place=there)
             return replace(_commit_plan(run, _make_plan(run)), branch=request.branch)
 
@@ -187,8 +164,7 @@ def _plan_on_branch(run: Run, head: str) -> Outcome:
     if start == head:
         return _make_plan(run).outcome
     with detached_worktree(run.place, start) as there:
-        if not there.is_ancestor(head, start):
-            bring_up_to_date(there, head, branch)
+        bring_up_to_date(there, branch, head)
         return _make_plan(replace(run, place=there)).outcome
 
 
@@ -202,8 +178,7 @@ def _commit_plan(run: Run, planned: ConsolidationPlan) -> Outcome:
         if reading.repo.head() != planned.head:
             raise Changed("there was a commit while this ran; nothing was written", "run it again")
         for path in planned.contents:
-            if reading.raw(path) is not None:
-                reading.committed(path)
+            reading.committed_or_new(path)
         return CommitDraft(planned.contents, planned.outcome, _message(run, planned.outcome))
 
     outcome, oid = commit(run.place, plan)
@@ -223,11 +198,7 @@ def _make_plan(run: Run) -> ConsolidationPlan:
     place, today = run.place, run.today
     head = place.head()
     assert head is not None
-    reading = Reading(place)
-    data = b""
-    if reading.raw(MEMORY) is not None:
-        data = reading.committed(MEMORY)
-    memory = facts.parse(data)
+    memory = facts.parse(Reading(place).committed_or_new(MEMORY))
     base = ""
     if run.request.since:
         base = logs.since_commit(place, run.request.since, head, run.now)
@@ -258,10 +229,10 @@ def _make_plan(run: Run) -> ConsolidationPlan:
         earlier, later = pair.earlier_first
         if (earlier.fact.id, later.fact.id) not in replaced_ids and _is_worth_asking(pair):
             asked.append(pair)
-    memory, lowered, notes = _lower_importance(memory, known, run.request.receipts, today, reverted)
+    memory, lowered, notes = lower_importance(memory, known, run.request.receipts, today, reverted.lowered)
     contents: dict[str, bytes] = {}
     if moved or lowered:
-        contents = with_archives(place, head, {MEMORY: memory.data()}, moved)
+        contents = with_archives({MEMORY: memory.data()}, moved, lambda path: text_at(place, head, path))
     digests, files, more = _digests(run, head, base, memory.facts)
     outcome = Outcome(
         tuple(merges), tuple(replacements), tuple(lowered), tuple(digests), tuple(asked), (*notes, *more), run.model.id,
@@ -318,48 +289,6 @@ def _replacement(memory: Memory, pair: Rival, today: date) -> Change | None:
         return put_in_place(memory, later, earlier, today)
     except (Changed, UsageError, ValueError):
         return None
-
-
-def _lower_importance(
-    memory: Memory, known: Sequence[PlacedFact], receipts: Receipts | None, today: date, reverted: Declined
-) -> tuple[Memory, list[LoweredFact], list[str]]:
-    """(memory with the importance of facts that no receipt names lowered to LOWERED_IMPORTANCE, these facts as they
-    were, notes for a person). When the receipts cover too few days, no fact is lowered and a note says so. A fact at or
-    below that importance, and one whose lowering was reverted before, stays as it is."""
-    if receipts is None or not _cover_enough_days(receipts, today):
-        why = (
-            f"importance is left alone: receipts of {MIN_RECEIPT_DAYS} days are needed, on {MIN_RECEIPT_DATES} of them"
-        )
-        return memory, [], [why]
-    rows = {row.fact.id: row for row in known}  # with the lines before this run
-    lowered = []
-    for index in range(len(memory.entries)):
-        entry = memory.entries[index]
-        fact = entry.fact
-        if fact.id in reverted.lowered or fact.id not in rows or importance(fact) <= LOWERED_IMPORTANCE:
-            continue
-        if _was_never_given(fact, rows[fact.id].day, receipts):
-            meta = [pair for pair in fact.meta if pair[0] != "importance"] + [("importance", f"{LOWERED_IMPORTANCE:g}")]
-            lowered.append(LoweredFact(rows[fact.id].fact, importance(fact)))
-            memory = facts.with_comment(memory, entry, meta)
-    return memory, lowered, []
-
-
-def _cover_enough_days(receipts: Receipts, today: date) -> bool:
-    """Whether the receipts show that a fact was never given: the first is MIN_RECEIPT_DAYS old or older,
-    MIN_RECEIPT_DATES days have one, and the last is at most MAX_RECEIPT_AGE_DAYS old."""
-    long = (today - receipts.first).days >= MIN_RECEIPT_DAYS and receipts.dates >= MIN_RECEIPT_DATES
-    return long and (today - receipts.last).days <= MAX_RECEIPT_AGE_DAYS
-
-
-def _was_never_given(fact: Fact, day: str, receipts: Receipts) -> bool:
-    """Whether no receipt names the fact, although it is older than the first receipt. False for a fact without a day,
-    one that a person wrote or pinned, one of UNASKED_TYPES, and one about health."""
-    from gitmem.memory.relation import about_health
-
-    if by_person(fact) or pinned(fact) or fact.get("type") in UNASKED_TYPES or not day:
-        return False
-    return day < receipts.first.isoformat() and fact.id not in receipts.given and not about_health(fact.text)
 
 
 # -- the episodes --------------------------------------------------------------------------------------------

@@ -6,25 +6,21 @@ the same answer. Nothing is written before the plan is complete, and a refused c
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from gitmem.config import Config
-from gitmem.daily_logs import log_day
 from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
-from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.git import undo_record
-from gitmem.git.branch_worktree import branch_worktree
-from gitmem.git.commit import ensure_can_commit
+from gitmem.git.branch_worktree import branch_tip, updated_branch_worktree
+from gitmem.git.commit import committer, ensure_can_commit
 from gitmem.git.git_index import is_committed
-from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
-from gitmem.git.signing import run_commit
 from gitmem.git.transaction import (  # fmt: skip
     TRIES,
     Contents,
@@ -32,33 +28,31 @@ from gitmem.git.transaction import (  # fmt: skip
     Reading,
     commit_files,
     ensure_position,
-    ensure_utf8,
     position,
     replaced,
+    text_at,
     writer,
 )
 from gitmem.git.worktree import locked, write_atomic
 from gitmem.git.write import run_git
-from gitmem.json_values import json_keys
-from gitmem.memory import archiving, facts
+from gitmem.json_values import json_keys, json_object
+from gitmem.memory import facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import fact_id, render_span, text_hash
-from gitmem.memory.facts import Memory
+from gitmem.memory.fact import fact_id
 from gitmem.memory.new_statements import rivals_between
-from gitmem.memory.recent_lines import RECENT_DAYS
-from gitmem.memory.rivals import PlacedFact, Rival, rivals_in_memory, without_secrets
+from gitmem.memory.rivals import MEMORY, Rival
 from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.promotion import logs
-from gitmem.promotion.plan import RETRIED_CHECKS, Approved, Check, Plan, Rules, decide, max_losses
-from gitmem.promotion.proposal import Log, Model, Op, Proposal
-from gitmem.promotion.settlement import dated_facts, statement_facts
+from gitmem.promotion.commit_steps import CommitStep, commit_steps, message_body, record_of_step
+from gitmem.promotion.open_pairs import commit_days, rivals_of_skipped_lines
+from gitmem.promotion.plan import RETRIED_CHECKS, Check, Plan, Rules, decide
+from gitmem.promotion.proposal import Model, Proposal
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
-from gitmem.provenance.ledger import PROMOTES, read_ledger
+from gitmem.provenance.ledger import read_ledger
 
-MEMORY = "MEMORY.md"
 BRANCH = "memory/promote"
 
 
@@ -122,13 +116,23 @@ class Outcome:
         return (*self.notes, *(f"{log.path}: {log.reason}" for log in self.skipped))
 
 
-@dataclass(frozen=True, slots=True)
-class CommitStep:
-    """One commit of a promotion: new contents of files, its facts, and the facts that it archives by `tidy`."""
+def as_value(outcome: Outcome) -> dict[str, Any]:
+    """The JSON of docs/json.md, "promote". A refused text that holds a secret is ""."""
+    hidden = not_repeatable(outcome)
+    value = json_object(outcome)
+    for row in value["skipped"]:
+        if row["text"] in hidden:
+            row["text"] = ""
+    return value
 
-    contents: Mapping[str, bytes]
-    approved: tuple[Approved, ...]
-    moved: tuple[ArchiveEntry, ...] = ()
+
+def not_repeatable(outcome: Outcome) -> set[str]:
+    """The texts of refused operations in which our rules see a secret."""
+    from gitmem.gate.detectors.secrets.secrets import secret_lines
+
+    texts = list(dict.fromkeys(item.operation.text for item in outcome.plan.refused))
+    numbers = secret_lines("\n".join(text.replace("\n", " ") for text in texts))
+    return {texts[number - 1] for number in numbers}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,17 +181,6 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
         return _promote_here(run)
 
 
-def branch_tip(repo: Repository, branch: str, head: str) -> str:
-    """The commit on which a promotion on `branch` builds: the tip of the branch when `head` does not contain it, else
-    `head`."""
-    if not branch:
-        return head
-    tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
-    if tip and not repo.is_ancestor(tip, head):
-        return tip
-    return head
-
-
 def _promote_here(run: Run) -> Outcome:
     """Plan without a lock, since the model is slow, then take the lock and write if nothing has changed.
 
@@ -219,12 +212,7 @@ def _promote_here(run: Run) -> Outcome:
 def _promote_on_branch(run: Run, head: str) -> Outcome:
     """Promote in a temporary work tree of the branch, after merging `head` into it. Raises GitFailed for a name that no
     branch can have, GitMemError when the branch conflicts with `head`."""
-    repo, name = run.repo, run.request.branch
-    run_git(repo, ["check-ref-format", "--branch", name])
-    start = branch_tip(repo, name, head)
-    with branch_worktree(repo, name, start) as there:
-        if not repo.is_ancestor(head, start):
-            bring_up_to_date(there, head, name)
+    with updated_branch_worktree(run.repo, run.request.branch, head) as there:
         tip = there.head()
         assert tip is not None
         run = replace(run, place=there)
@@ -249,7 +237,7 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
     elif request.accept and not request.reviewed:
         base = ""  # the lines of facts to accept were read by an earlier run
     reading = logs.new_logs(repo, head, base, config.memory_daily)
-    memory = facts.parse(file_at(place, tip, MEMORY))
+    memory = facts.parse(text_at(place, tip, MEMORY))
     proposal = Proposal(())
     if reading.logs:
         proposal = run.model.propose(reading.logs, memory.facts)
@@ -258,7 +246,7 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
             Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
         )
     today = run.now.date()
-    days = _commit_days(place, memory, today) if reading.logs else {}
+    days = commit_days(place, memory, today) if reading.logs else {}
     rules = _rules(run, logs.read_precedents(repo, ledger, tip, memory.facts, reading.logs), days)
     plan = decide(proposal.operations, reading.logs, memory, rules)
     _ensure_known(request.accept, plan)
@@ -272,14 +260,20 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
     plan_only = request.plan_only and request.mode is Mode.NOTHING
     if plan_only and plan.approved:
         return PromotionPlan((), outcome)
+    skipped_spans = [span for item in plan.refused_by(Check.MODEL) for span in item.operation.sources]
     if not plan.approved:
-        left = _rivals_left_in_logs(reading.logs, plan, memory.data(), today, days)
+        left = rivals_of_skipped_lines(reading.logs, skipped_spans, memory.data(), today, days)
         return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan), differs=left))
-    steps = tuple(_steps(run, tip, memory, plan))
+    steps = tuple(
+        commit_steps(
+            memory, plan, today, lambda path: text_at(place, tip, path),
+            each=request.mode is Mode.EACH, budget=config.memory_lines if request.tidy else None,
+        )
+    )  # fmt: skip
     after = steps[-1].contents[MEMORY]
     differs = (
         *rivals_between(memory.data(), after, today, days),
-        *_rivals_left_in_logs(reading.logs, plan, after, today, days),
+        *rivals_of_skipped_lines(reading.logs, skipped_spans, after, today, days),
     )
     archived_facts = tuple(moved for step in steps for moved in step.moved)
     notes = (*outcome.notes, *_size_note(after, config.memory_lines))
@@ -294,37 +288,6 @@ def _size_note(memory: bytes, budget: int) -> tuple[str, ...]:
         return ()
     words = "MEMORY.md has {} lines, more than mem.memoryLines ({}). git mem ui lists what may leave"
     return (Message(words, count, budget),)
-
-
-def _commit_days(place: Repository, memory: Memory, today: date) -> dict[str, str]:
-    """Fact id -> ISO day of the commit that wrote the fact, for facts without a day of their own; {} in a bare
-    repository."""
-    undated = [fact for fact in memory.facts if not facts.fact_date(fact)]
-    if not undated or place.root is None:
-        return {}
-    return {row.fact.id: row.day for row in dated_facts(place, MEMORY, undated, today)}
-
-
-def _rivals_left_in_logs(
-    read: Sequence[Log], plan: Plan, memory: bytes, today: date, days: Mapping[str, str]
-) -> tuple[Rival, ...]:
-    """The rivals of the lines that the model skipped: facts of `memory` that they may replace, end or contradict, as
-    `git mem settle` lists them. Lines of logs older than RECENT_DAYS, which it does not read, are left out. `days`: the
-    result of `_commit_days`."""
-    by_place = {(log.path, log.blob): log for log in read if log.day >= today - timedelta(days=RECENT_DAYS)}
-    skipped: dict[tuple[str, str], set[int]] = {}
-    for item in plan.refused_by(Check.MODEL):
-        for span in item.operation.sources:
-            if (span.path, span.blob) in by_place:
-                skipped.setdefault((span.path, span.blob), set()).add(span.start_line)
-    lines = []
-    for (path, blob), numbers in skipped.items():
-        log = by_place[path, blob]
-        for fact in statement_facts(log.lines):
-            if not numbers.isdisjoint(range(fact.line, fact.end + 1)):
-                lines.append(PlacedFact(path, fact, log.day.isoformat()))
-    found = rivals_in_memory(lines, memory, today, days)
-    return tuple(without_secrets(rival) for rival in found if not rival.repeats)
 
 
 def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
@@ -346,7 +309,7 @@ def _ensure_shown(shown: Mapping[str, str] | None, plan: Plan) -> None:
 
 
 def _rules(run: Run, past: logs.Precedents, days: Mapping[str, str]) -> Rules:
-    """The state and the limits for `plan.decide`. `days`: the result of `_commit_days`."""
+    """The state and the limits for `plan.decide`. `days`: the result of `commit_days`."""
     max_facts = run.config.max_facts
     return Rules(
         today=run.now.date(),
@@ -367,28 +330,32 @@ def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict
     `noted`: path -> bytes that the file must still have, None for no file; it is updated with what each step writes.
     """
     steps, outcome = planned.steps, planned.outcome
-    agent = run.request.agent or run.config.agent
     by = ""
     if run.request.accept or run.request.reviewed:
-        by = reviewer(run.place)
+        by = committer(run.place)
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
+    records = [record_of_step(step, outcome.model, run.request.agent or run.config.agent, by) for step in steps]
+    records[-1] = replace(records[-1], cursor=outcome.cursor)
     if run.request.mode is Mode.STAGE:
-        _stage(
-            run.place,
-            noted,
-            steps[0],
-            trailers.record_trailers(record_of_step(steps[0], outcome, agent, by, last=True)),
-        )
+        _stage(run.place, noted, steps[0], records[0])
         return planned
     commits = []
     with undo_record.together():
-        for number, step in enumerate(steps, 1):
-            message = commit_message(run, step, outcome, agent, by, last=number == len(steps))
+        for step, record in zip(steps, records, strict=True):
+            message = trailers.with_record(_gated_body(run, step), record)
             commits.append(commit_files(run.place, before, noted, step.contents, message))
             before = before._replace(head=commits[-1])
             noted |= step.contents
     return replace(planned, outcome=replace(outcome, commits=tuple(commits)))
+
+
+def _gated_body(run: Run, step: CommitStep) -> str:
+    """The body of a commit's message; with ids in place of texts when the gate refuses the texts of the facts."""
+    body = message_body(step, run.config.memory_daily, quote=True)
+    if blocking_rule(body, run.policy, MESSAGE):
+        return message_body(step, run.config.memory_daily, quote=False)
+    return body
 
 
 def blocking_rule(text: str, policy: Policy, path: str = MEMORY) -> str:
@@ -413,90 +380,6 @@ def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
     return Message("{}, none let through; --explain lists them", counted(len(plan.refused), "candidate"))
 
 
-def file_at(repo: Repository, commit: str, path: str) -> bytes:
-    """The bytes of a memory file at a commit, b"" for no file. Raises GitMemError for a link or text that is not
-    UTF-8."""
-    entry = next((e for e in repo.entries(commit, [path]) if e.path == path), None)
-    if entry is None:
-        return b""
-    if entry.mode not in (REGULAR, EXECUTABLE):
-        raise GitMemError(
-            Message("'{}' is not a plain file", path),
-            Message("{}, then write it as a file", f"git rm {shlex.quote(path)}"),
-        )
-    data = repo.read(entry.oid)
-    ensure_utf8(data, path)
-    return data
-
-
-# -- the files -----------------------------------------------------------------------------------------------
-
-
-def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[CommitStep]:
-    """The commits to make: one for all facts, or one for each (Mode.EACH). The last one also archives facts that have
-    ended or no longer fit (`Request.tidy`); replaced facts and those that no longer fit are together at most
-    `max_losses`."""
-    repo, today, budget = run.place, run.now.date(), run.config.memory_lines
-    losses_left = max_losses(len(memory.facts)) - sum(item.operation.op is Op.SUPERSEDE for item in plan.approved)
-    groups = [plan.approved]
-    if run.request.mode is Mode.EACH:
-        groups = [(item,) for item in plan.approved]
-    archives: dict[str, bytes] = {}  # path -> bytes after the earlier steps
-    for number, group in enumerate(groups, 1):
-        moved = []
-        for item in group:
-            if item.old is not None and item.operation.op is Op.SUPERSEDE and memory.find(item.old.id):
-                moved.append(archiving.superseded_entry(item.old, fact_id(item.operation.text), today))
-            memory = apply_operation(memory, item)
-        tidied: list[ArchiveEntry] = []
-        if number == len(groups) and run.request.tidy:
-            memory, expired = archiving.remove_expired(memory, today)
-            added = [fact_id(item.operation.text) for item in plan.approved]
-            fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=added)
-            allowed = max(0, losses_left)
-            if len(surplus) > allowed:  # the facts that are too many leave over several runs
-                leaving = {item.fact.id for item in surplus[:allowed]} - {item.fact.id for item in surplus[allowed:]}
-                keep = [fact.id for fact in memory.facts if fact.id not in leaving]
-                fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=[*added, *keep])
-            memory = fitted
-            tidied = [*expired, *surplus]
-        moved += tidied
-        step = with_archives(repo, tip, {**archives, MEMORY: memory.data()}, moved)
-        archives |= {path: data for path, data in step.items() if path != MEMORY}
-        changed = {MEMORY, *(item.path for item in moved)}
-        contents = {path: data for path, data in step.items() if path in changed}
-        yield CommitStep(contents, group, tuple(tidied))
-
-
-def apply_operation(memory: Memory, item: Approved) -> Memory:
-    """The memory after one approved operation. When the fact to replace is gone, the new one is added. Raises
-    ValueError as `facts.update` does."""
-    text = item.operation.text
-    entry = None
-    if item.old is not None:
-        entry = memory.find(item.old.id)
-    if entry is None:
-        return facts.add(memory, text, item.meta)
-    if item.operation.op is Op.UPDATE:
-        return facts.update(memory, entry, text, item.meta)
-    return facts.supersede(memory, entry, text, item.meta)
-
-
-def with_archives(
-    repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[ArchiveEntry]
-) -> dict[str, bytes]:
-    """`contents` (path -> bytes), changed in place, with the moved facts added to their archives. An archive that
-    `contents` lacks is read at `commit`."""
-    by_path: dict[str, list[ArchiveEntry]] = {}
-    for item in moved:
-        by_path.setdefault(item.path, []).append(item)
-    for path, items in by_path.items():
-        if path not in contents:
-            contents[path] = file_at(repo, commit, path)
-        contents[path] = archiving.archive(contents[path], items)
-    return contents
-
-
 def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
     """Path -> bytes of MEMORY.md and the archives in the work tree, None for no file. Raises GitMemError when one of
     them differs from HEAD, staged or not."""
@@ -517,96 +400,14 @@ def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
     return reading.noted
 
 
-def _stage(repo: Repository, noted: Contents, step: CommitStep, rows: Sequence[trailers.Trailer]) -> None:
+def _stage(repo: Repository, noted: Contents, step: CommitStep, record: trailers.CommitRecord) -> None:
     """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending_trailers`). When
     Git cannot stage them, the files are as they were and no trailers are saved."""
     with replaced(repo, step.contents, noted):
-        write_atomic(repo.git_dir, PENDING, trailers.render_trailers(rows).encode("utf-8", "surrogateescape"))
+        words = trailers.render_trailers(trailers.record_trailers(record))
+        write_atomic(repo.git_dir, PENDING, words.encode("utf-8", "surrogateescape"))
         try:
             run_git(repo, ["add", "--", *step.contents])
         except BaseException:
             (repo.git_dir / PENDING).unlink(missing_ok=True)
             raise
-
-
-# -- the message ---------------------------------------------------------------------------------------------
-
-
-def commit_message(run: Run, step: CommitStep, outcome: Outcome, agent: str, by: str, *, last: bool) -> str:
-    """The message of one commit of a promotion: a subject, its facts with their sources, and the trailers. If the gate
-    refuses the texts of the facts, the message has their ids instead.
-
-    `agent`: who commits, "" for a person. `by`: the person who reviewed the facts, "" for none. `last`: whether this is
-    the last commit of the run, which gets the trailer with the cursor.
-    """
-    body = _body(step, run.config.memory_daily, quote=True)
-    if blocking_rule(body, run.policy, MESSAGE):
-        body = _body(step, run.config.memory_daily, quote=False)
-    return trailers.with_record(body, record_of_step(step, outcome, agent, by, last=last))
-
-
-def _body(step: CommitStep, daily: Iterable[str], *, quote: bool) -> str:
-    """Subject and body of the message: the facts (texts with `quote`, else ids), their sources, what was archived."""
-    paths = {span.path for item in step.approved for span in item.operation.sources}
-    days = sorted({str(log_day(path, daily)) for path in paths})
-    period = days[0]
-    if len(days) > 1:
-        period = f"{days[0]} to {days[-1]}"
-    lines = [f"{PROMOTES}{counted(len(step.approved), 'fact')} from {period}", ""]
-    for item in step.approved:
-        operation = item.operation
-        text = operation.text if quote else fact_id(operation.text)
-        words = operation.type
-        if item.old:
-            words += f", replaces {item.old.id}"
-        lines.append(f"- {text} ({words})")
-        lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
-    if step.moved:
-        lines += ["", f"{len(step.moved)} moved to {', '.join(sorted({item.path for item in step.moved}))}"]
-    return "\n".join(lines)
-
-
-def record_of_step(step: CommitStep, outcome: Outcome, agent: str, by: str, *, last: bool) -> trailers.CommitRecord:
-    """The trailers of a commit (docs/promotion.md). Only the last commit of a run has the cursor. `by`: the person who
-    reviewed the facts, "" for none."""
-    links = [
-        trailers.Link(span, MEMORY, text_hash(item.operation.text))
-        for item in step.approved
-        for span in item.operation.sources
-    ]
-    reason = f"{len(step.approved)} facts that outlast their day"
-    if len(step.approved) == 1:
-        reason = step.approved[0].operation.reason or "it outlasts its day"
-    rewrite = ""
-    replaced_facts = sum(item.old is not None for item in step.approved)
-    if len(step.moved) + replaced_facts >= BULK_LINES:
-        rewrite = f"{replaced_facts} replaced, {len(step.moved)} archived by promotion"
-    return trailers.CommitRecord(
-        sources=tuple(links),
-        model=outcome.model,
-        agent=agent,
-        reason=reason,
-        cursor=outcome.cursor if last else "",
-        rewrite=rewrite,
-        reviewer=by,
-    )
-
-
-def reviewer(repo: Repository) -> str:
-    """`Name <e-mail>` of Git's committer. Raises GitFailed if Git knows no committer."""
-    words = run_git(repo, ["var", "GIT_COMMITTER_IDENT"]).strip()
-    return words[: words.rfind(">") + 1]
-
-
-def bring_up_to_date(there: Repository, head: str, name: str) -> None:
-    """Merge `head` into the branch `name`, which `there` has checked out. Raises GitMemError for a conflict, and as
-    `run_commit` when a hook refuses the merge or it cannot be signed."""
-    try:
-        run_commit(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
-    except GitMemError as error:
-        if not run_git(there, ["ls-files", "--unmerged"]).strip():
-            raise
-        raise GitMemError(
-            Message("'{}' conflicts with the current branch", name),
-            Message("merge or delete it: {}", f"git branch -D {shlex.quote(name)}"),
-        ) from error

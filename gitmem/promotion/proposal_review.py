@@ -15,13 +15,15 @@ from datetime import datetime
 from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.git.commit import committer
 from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import commit_nothing
 from gitmem.memory.fact import Fact, fact_id, render_span, text_hash
+from gitmem.memory.rivals import MEMORY
 from gitmem.plural import counted
 from gitmem.promotion.plan import RETRIED_CHECKS, Check, Plan
-from gitmem.promotion.promote import MEMORY, Mode, Outcome, Request, promote, reviewer
+from gitmem.promotion.promote import Mode, Outcome, Request, promote
 from gitmem.promotion.proposal import Log, Model, Operation, Proposal
 from gitmem.provenance import trailers
 
@@ -204,5 +206,5 @@ def reject(repo: Repository, config: Config, operations: Sequence[Operation], re
         lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
         digest = text_hash(operation.text)
         links += [trailers.Link(span, MEMORY, digest) for span in operation.sources]
-    recorded = trailers.CommitRecord(rejected=tuple(links), reason=reason, reviewer=reviewer(repo))
+    recorded = trailers.CommitRecord(rejected=tuple(links), reason=reason, reviewer=committer(repo))
     return commit_nothing(repo, trailers.with_record("\n".join(lines), recorded))

@@ -1,6 +1,5 @@
-"""`git mem settle`: asks a person about two statements that may not both be true, and records the answer.
+"""`git mem settle`: records which of two statements (a pair of `open_pairs`) is true, as a person answered.
 
-The open pairs come from `memory/rivals`: pairs of facts of MEMORY.md, and of a fact with a line of a recent daily log.
 The answer is recorded in the comments of the facts: `supersedes=ID` on the one that is true, `beside=ID` when both are.
 A fact that is no longer true goes to the archive (`superseded-by=ID`), and so does a repetition (`same-as=ID`). Nothing
 is deleted, no log is changed, and a pair with an answer is not asked about again.
@@ -8,55 +7,31 @@ is deleted, no log is changed, and a pair with an answer is not asked about agai
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from itertools import islice
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from gitmem.config import Config
-from gitmem.daily_logs import log_day
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
-from gitmem.git.blame import blame_work_tree
 from gitmem.git.git_index import is_committed
 from gitmem.git.objects import Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, write
-from gitmem.json_values import json_keys
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import ABOUT, Fact, Meta, fact_id, render_span, text_hash
-from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, fact_date, fact_of
-from gitmem.memory.files import memory_paths
-from gitmem.memory.new_statements import file_bytes, memory_bytes
+from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, fact_of
 from gitmem.memory.percent_encoding import encode
-from gitmem.memory.recent_lines import RecentLines, is_comparable
-from gitmem.memory.rivals import (
-    MEMORY,
-    PROPOSES,
-    UNCOMMITTED,
-    KnownFacts,
-    PlacedFact,
-    Progress,
-    Rival,
-    is_settled,
-    proposed_rivals,
-    rivals,
-    without_secrets,
-)
-from gitmem.memory.statements import Statement, read
+from gitmem.memory.rivals import MEMORY, PROPOSES, PlacedFact, Rival, is_settled
 from gitmem.messages import Message
+from gitmem.promotion.open_pairs import comparable_statements
 from gitmem.promotion.repetitions import is_preferred
 from gitmem.promotion.topics import about_topic, topic_of
 from gitmem.provenance import trailers
 from gitmem.provenance.corrections import LASTING_KEYS, MessageParts, as_usage_error, gated_text, message_of
-
-MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compared with all facts
-ID_DIGITS = 8  # hex digits of the id of a pair
 
 
 class Answer(StrEnum):
@@ -76,140 +51,6 @@ class RecordedAnswer:
     pair: Rival
     answer: Answer
     commit: str = ""
-
-
-# -- the open pairs ------------------------------------------------------------------------------------------
-
-
-def open_pairs(repo: Repository, config: Config, today: date, told: Progress = lambda *_: None) -> list[Rival]:
-    """The pairs of the work tree without an answer: proposed ones (PROPOSES), then disagreements, then repetitions.
-
-    Their order depends only on the files, their history and `today`. `told` is called with the numbers of compared and
-    of all facts. Raises GitMemError in a bare repository.
-    """
-    if repo.root is None:
-        raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    known = dated_facts(repo, MEMORY, work_tree_facts(repo), today)
-    lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), MAX_COMPARED))
-    disagreeing = [rival for rival in rivals(lines, KnownFacts(known, today)) if rival.later and not rival.repeats]
-    proposed = proposed_rivals(lines, known)
-    pairs = [*proposed, *open_fact_pairs(known, today, told), *_without(disagreeing, proposed)]
-    return sorted(pairs, key=lambda rival: rival.repeats)
-
-
-def open_fact_pairs(rows: Sequence[PlacedFact], today: date, told: Progress = lambda *_: None) -> list[Rival]:
-    """The open pairs among facts, in the order of `open_pairs`. `rows`: the facts, newest first."""
-    rows = [row for row in rows if not facts.expired(row.fact, today)]
-    proposed = proposed_rivals(rows, rows)
-    return [*proposed, *_without(rivals(rows[:MAX_COMPARED], KnownFacts(rows, today), told), proposed)]
-
-
-def _without(pairs: Iterable[Rival], others: Iterable[Rival]) -> Iterator[Rival]:
-    """The pairs whose two places are not those of one of `others`."""
-    known = {_places(pair) for pair in others}
-    return (pair for pair in pairs if _places(pair) not in known)
-
-
-def _places(pair: Rival) -> frozenset[tuple[str, int]]:
-    return frozenset((row.path, row.fact.line) for row in (pair.new, pair.old))
-
-
-def dated_facts(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[PlacedFact]:
-    """The facts of a file of the work tree, newest first: by the day in their comment, else by the commit that wrote
-    their line. An uncommitted line is of today. Of two facts of one time the upper one comes first, since new facts are
-    added above old ones."""
-    found = list(found)
-    times = _times(repo, path, [fact.line for fact in found])
-    rows = []
-    for fact in found:
-        seconds, day = times.get(fact.line, (UNCOMMITTED, today.isoformat()))
-        day = fact_date(fact) or day
-        rows.append((day, seconds, -fact.line, PlacedFact(path, fact, day, seconds)))
-    return [row for *_, row in sorted(rows, key=lambda row: row[:3], reverse=True)]
-
-
-def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """Line -> (seconds, ISO day) of the commit that wrote it, for committed lines; {} in a bare repository and for a
-    file that no commit has."""
-    if repo.root is None or not lines or repo.head() is None:
-        return {}
-    try:
-        blamed = blame_work_tree(repo, path, min(lines), max(lines))
-    except GitMemError:  # no commit has the file
-        return {}
-    times: dict[str, tuple[int, str]] = {}
-    for row in blamed:
-        if row.commit.strip("0") and row.commit not in times:
-            written = repo.commit(row.commit).author_date
-            times[row.commit] = (int(written.timestamp()), written.date().isoformat())
-    return {row.line: times[row.commit] for row in blamed if row.commit in times}
-
-
-def work_tree_facts(repo: Repository) -> list[Fact]:
-    """The facts of MEMORY.md in the work tree."""
-    return facts.parse(memory_bytes(repo)).facts
-
-
-def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[PlacedFact]:
-    """The lines of `RecentLines` in the daily logs of the work tree, newest first, each text once."""
-    recent = RecentLines(known, today)
-    seen: set[str] = set()
-    dated = [(log_day(path, config.memory_daily), path) for path in memory_paths(repo, config)]
-    logs = [(day, path) for day, path in dated if day is not None]
-    for day, path in sorted(logs, reverse=True):
-        if not recent.are_in_log_of(day):
-            continue
-        lines = read(facts.split_lines(file_bytes(repo, path)))
-        for row in reversed(list(recent.of_log(path, day, lines))):
-            if row.fact.id not in seen:
-                seen.add(row.fact.id)
-                yield row
-
-
-def statement_facts(lines: Sequence[str]) -> list[Fact]:
-    """The statements of a log that are compared with facts, each as the fact that it would be. `lines`: of the log."""
-    return [fact_of(statement) for statement in _statements(lines)]
-
-
-def _statements(lines: Sequence[str]) -> list[Statement]:
-    """The items, paragraphs and quotations of a log that have text."""
-    return [each for each in read(lines) if is_comparable(each)]
-
-
-def pair_id(pair: Rival) -> str:
-    """The id by which a person names a pair: ID_DIGITS hex digits of a hash of the earlier and the later statement.
-
-    The path, the text and the trail of each count, its line does not: an answer moves lines, and the other pairs keep
-    their ids. A pair whose texts, headings or order of days have changed has another id.
-    """
-    sides = [[row.path, row.fact.id, *row.fact.trail] for row in pair.earlier_first]
-    return hashlib.sha256(json.dumps(sides).encode("ascii")).hexdigest()[:ID_DIGITS]
-
-
-def pair_with_id(pairs: Iterable[Rival], ident: str) -> Rival | None:
-    """The pair with the id `ident`; None when there is none."""
-    return next((pair for pair in pairs if pair_id(pair) == ident), None)
-
-
-def pair_named(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
-    """The open pair that `given` names by the place (`MEMORY.md:9`) or the id of one of its statements, of which six
-    characters are enough. `other`: names the second statement, "" for any. A place is right only for the files that the
-    person saw: the caller makes sure of that. Raises UsageError when not exactly one pair matches."""
-    names = [name for name in (given, other) if name]
-    found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in names)]
-    if len(found) == 1:
-        return found[0]
-    message = Message("no open pair of {}", " and ".join(names))
-    if found:
-        message = Message("{} open pairs of {}", len(found), " and ".join(names))
-    raise UsageError(message, "git mem settle lists them")
-
-
-def _is_named(row: PlacedFact, given: str) -> bool:
-    return f"{row.path}:{row.fact.line}" == given or (len(given) >= 6 and row.fact.id.startswith(given))
-
-
-# -- the answer ----------------------------------------------------------------------------------------------
 
 
 def ensure_person(config: Config) -> None:
@@ -264,10 +105,9 @@ def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason
             change = _between_facts(memory, earlier, later, answer, today)
         else:
             change = _with_line(reading, config, memory, pair, answer, today)
-        contents = {MEMORY: change.memory.data()}
-        for moved in change.moved:
-            old = contents.get(moved.path, reading.read(moved.path) or b"")
-            contents[moved.path] = archiving.archive(old, [moved])
+        contents = archiving.with_archives(
+            {MEMORY: change.memory.data()}, change.moved, lambda path: reading.read(path) or b""
+        )
         rows = [f"- {encode(row.path)}:{row.fact.line} {row.fact.id}" for row in (earlier, later)]
         lost = sum(moved.fact.end - moved.fact.line + 1 for moved in change.moved)
         account = MessageParts(
@@ -391,7 +231,8 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     """
     earlier, later = pair.earlier_first
     data = reading.read(later.path) or b""
-    line = next((each for each in _statements(facts.split_lines(data)) if fact_id(each.text) == later.fact.id), None)
+    statements = comparable_statements(facts.split_lines(data))
+    line = next((each for each in statements if fact_id(each.text) == later.fact.id), None)
     if line is None:
         raise _changed(later)
     entry = _entry(memory, earlier)
@@ -424,36 +265,3 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
         new = facts.supersede(memory, entry, text, meta)
         moved = archiving.superseded_entry(entry.fact, fact_id(text), today)
     return Change(new, (moved,), links)
-
-
-# -- JSON ----------------------------------------------------------------------------------------------------
-
-
-@json_keys("path line=fact.line id=fact.id text=fact.text trail=fact.trail day?")
-class Side(NamedTuple):
-    """One of two statements. `day`: "" if it is not known."""
-
-    path: str
-    fact: Fact
-    day: str
-
-
-@json_keys("id relation reason earlier later")
-class ShownPair(NamedTuple):
-    """A pair as its JSON has it. `relation`: `same`, `replaces`, `ends` or `conflicts`.
-
-    JSON: `id`: what `git mem settle` takes; it stays while the texts, headings and days of the pair stay.
-    """
-
-    id: str
-    relation: str
-    reason: str
-    earlier: Side
-    later: Side
-
-
-def shown_pair(pair: Rival) -> ShownPair:
-    """The JSON of a pair; a text that holds a secret is hidden."""
-    shown = without_secrets(pair)
-    earlier, later = (Side(row.path, row.fact, row.day) for row in shown.earlier_first)
-    return ShownPair(pair_id(pair), shown.kind, shown.reason, earlier, later)

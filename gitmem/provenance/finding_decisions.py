@@ -112,8 +112,7 @@ def _exceptions_plan(
     entries = [replace(entry, reason=reason, until=until) for entry in entries_of(text, policy, salt)]
 
     def plan(reading: Reading) -> CommitDraft[None]:
-        if reading.raw(exceptions.FILE) is not None:
-            reading.committed(exceptions.FILE)
+        reading.committed_or_new(exceptions.FILE)
         recorded = trailers.CommitRecord(reason=reason)
         rules = ", ".join(dict.fromkeys(entry.rule for entry in entries))
         message = trailers.with_record(f"gate: except {rules} in {encode(path)}", recorded)

@@ -25,7 +25,7 @@ from gitmem.git.write import run_git
 from gitmem.memory.fact import Fact
 from gitmem.memory.rivals import MEMORY
 from gitmem.paths import layout_of
-from gitmem.promotion import settlement
+from gitmem.promotion import open_pairs, settlement
 from gitmem.provenance import corrections
 from gitmem.review import proposals
 from gitmem.review.commit_diff import fact_changes
@@ -192,12 +192,12 @@ def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     config = run.config._replace(agent="")  # the author of the comment is a person
 
     def change(there: Repository) -> None:
-        known = settlement.dated_facts(there, MEMORY, settlement.work_tree_facts(there), run.today)
+        known = open_pairs.dated_facts(there, MEMORY, open_pairs.work_tree_facts(there), run.today)
         pairs = [
-            pair for pair in settlement.open_fact_pairs(known, run.today)
+            pair for pair in open_pairs.open_fact_pairs(known, run.today)
             if any((row.path, row.fact.line) in new for row in (pair.new, pair.old))
         ]  # fmt: skip
-        pair = settlement.pair_named(pairs, command.fact, command.other)
+        pair = open_pairs.pair_named(pairs, command.fact, command.other)
         settlement.settle(there, config, pair, answer, run.today, _reason(pull, comment, command))
 
     _change_branch(run, pull, span, change)

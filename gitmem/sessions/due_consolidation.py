@@ -21,7 +21,8 @@ from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.json_values import json_keys, parse_json
 
 if TYPE_CHECKING:
-    from gitmem.promotion.consolidation import Outcome, Receipts
+    from gitmem.promotion.consolidation import Outcome
+    from gitmem.promotion.lowered_importance import Receipts
 
 FILE = "consolidation.json"
 MAX_FILE_BYTES = 1 << 18
@@ -115,7 +116,7 @@ def consolidate_if_due(
 def receipt_summary(repo: Repository) -> Receipts | None:
     """First and last day, number of days, and fact ids of this clone's receipts (records of what sessions were given);
     None if it has no receipts."""
-    from gitmem.promotion.consolidation import Receipts
+    from gitmem.promotion.lowered_importance import Receipts
     from gitmem.sessions.receipts import read, totals
 
     found = read(repo.common_dir)

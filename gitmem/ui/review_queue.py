@@ -25,8 +25,8 @@ from gitmem.git.worktree import state_dir
 from gitmem.memory.new_statements import memory_bytes
 from gitmem.memory.rivals import MEMORY, Rival, with_days
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.promotion import settlement
 from gitmem.promotion.archiving import ArchivableFact, archivable_facts
+from gitmem.promotion.open_pairs import open_fact_pairs, open_pairs
 from gitmem.promotion.promote import Outcome, Request
 from gitmem.promotion.proposal_review import RecordedModel, Review, offers_of
 from gitmem.ui.background_work import Progress
@@ -212,10 +212,10 @@ def _pairs_key(view: View) -> object:
 def _pairs(view: View, progress: Progress) -> Sequence[Rival]:
     """The open pairs of rival facts; in a past snapshot only those of MEMORY.md."""
     if not view.snapshot.past:
-        return settlement.open_pairs(view.repo, view.config, view.today, progress)
+        return open_pairs(view.repo, view.config, view.today, progress)
     rows = [row for row in view.facts.rows if row.path == MEMORY]
     rows.sort(key=lambda row: (row.date, -row.fact.line), reverse=True)
-    return settlement.open_fact_pairs(with_days(MEMORY, [row.fact for row in rows]), view.today, progress)
+    return open_fact_pairs(with_days(MEMORY, [row.fact for row in rows]), view.today, progress)
 
 
 def _branches_key(view: View) -> object:

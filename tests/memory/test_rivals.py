@@ -11,7 +11,7 @@ from gitmem.memory import rivals
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.facts import parse, split_lines
 from gitmem.memory.rivals import KnownFacts, PlacedFact, Rival, with_days
-from gitmem.promotion.settlement import statement_facts
+from gitmem.promotion.open_pairs import statement_facts
 
 TODAY = date(2026, 6, 1)
 

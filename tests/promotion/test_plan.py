@@ -16,6 +16,7 @@ from gitmem.memory import facts
 from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import fact_id, text_hash
 from gitmem.memory.similarity import is_near_duplicate
+from gitmem.promotion.commit_steps import apply_operation
 from gitmem.promotion.plan import (
     MAX_SOURCE_LINES,
     MAX_TEXT_CHARS,
@@ -27,7 +28,6 @@ from gitmem.promotion.plan import (
     shape_problem,
     source_problem,
 )
-from gitmem.promotion.promote import apply_operation
 from gitmem.promotion.proposal import Log, Op, Operation
 
 BLOB = "b" * 40

@@ -13,7 +13,8 @@ from gitmem.environment import now
 from gitmem.gate.tree_policies import worktree_policy
 from gitmem.memory.fact import Fact
 from gitmem.memory.rivals import without_secrets
-from gitmem.promotion.consolidation import LOWERED_IMPORTANCE, Outcome, Request, as_value, consolidate, summary
+from gitmem.promotion.consolidation import Outcome, Request, as_value, consolidate, summary
+from gitmem.promotion.lowered_importance import LOWERED_IMPORTANCE
 from gitmem.promotion.model_registry import promotion_model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.due_consolidation import note_consolidated, receipt_summary

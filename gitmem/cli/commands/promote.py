@@ -16,8 +16,7 @@ from gitmem.cli.terminal import ProgressLine, page, say, say_progress, write, wr
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
-from gitmem.promotion.outcome import as_value
-from gitmem.promotion.promote import Mode, Request, promote
+from gitmem.promotion.promote import Mode, Request, as_value, promote
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
 HOOK_MODES = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # modes of a promotion that a hook starts

@@ -151,7 +151,7 @@ class Report:
 
     def write_json(self, *, of_flush: bool) -> None:
         """Print the JSON of docs/json.md. `of_flush`: with the keys `due` and `promotion`."""
-        from gitmem.promotion.outcome import as_value
+        from gitmem.promotion.promote import as_value
         from gitmem.sessions.automation import flushed_value
 
         value = flushed_value(self.flushed, self.ended, self.episode)

@@ -21,18 +21,8 @@ from gitmem.memory.rivals import Rival, without_secrets
 from gitmem.memory.sections import subject_steps
 from gitmem.messages import Message
 from gitmem.plural import counted
-from gitmem.promotion.settlement import (
-    WORDS,
-    Answer,
-    RecordedAnswer,
-    ensure_person,
-    open_pairs,
-    pair_id,
-    pair_named,
-    pair_with_id,
-    settle,
-    shown_pair,
-)
+from gitmem.promotion.open_pairs import open_pairs, pair_id, pair_named, pair_with_id, shown_pair
+from gitmem.promotion.settlement import WORDS, Answer, RecordedAnswer, ensure_person, settle
 
 KEYS = {"l": "later", "e": "earlier", "b": "both", "s": "same"}
 HELP = """l - the later one holds; the other goes to the archive

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from gitmem.errors import Changed
 from gitmem.memory.rivals import MEMORY, PlacedFact
-from gitmem.promotion import settlement
+from gitmem.promotion import open_pairs, settlement
 from gitmem.promotion.settlement import Answer
 from gitmem.provenance.preview import Preview, commit_previewed, preview
 from gitmem.ui import review_queue
@@ -49,7 +49,7 @@ def page(view: View) -> Response:
     if isinstance(found, Progress):
         return work_in_progress.page(view, "alike", found)
     rows = [
-        (settlement.pair_id(pair), pair.kind, tuple(map(_side, pair.earlier_first)))
+        (open_pairs.pair_id(pair), pair.kind, tuple(map(_side, pair.earlier_first)))
         for pair in found[view.start : view.start + MAX_PAIRS]
     ]
     shown = first_that_fit(
@@ -77,7 +77,7 @@ def settle(view: View, form: dict[str, str], answer_name: str) -> Response:
     settlement.ensure_person(view.config)
     answer = Answer(answer_name)
     fields = {**form, "reason": typed_line(form, "reason")}
-    pair = settlement.pair_with_id(review_queue.part_value_now(view, "alike"), form.get("pair", ""))
+    pair = open_pairs.pair_with_id(review_queue.part_value_now(view, "alike"), form.get("pair", ""))
     if pair is None:
         return _change_page(view, answer, fields, None, 409)
     plan = settlement.committed_plan(view.config, pair, answer, view.now.date(), fields["reason"])

@@ -16,7 +16,8 @@ from gitmem.errors import Changed
 from gitmem.git.opening import open_repository
 from gitmem.memory.fact import fact_id
 from gitmem.promotion import settlement
-from gitmem.promotion.settlement import Answer, open_pairs
+from gitmem.promotion.open_pairs import open_pairs
+from gitmem.promotion.settlement import Answer
 from tests.harness import Repo
 
 OLD, NEW = "The orders service listens on port 8080", "The orders service listens on port 9090"
