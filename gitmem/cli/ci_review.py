@@ -22,7 +22,8 @@ from gitmem.review.forges.event import Event
 from gitmem.review.forges.forge import Client, ForgeError
 from gitmem.review.forges.github import Annotation, GitHubClient
 from gitmem.review.markup import escaped_message
-from gitmem.review.review import Review, review_commits, suggestions
+from gitmem.review.review import Review, review_commits
+from gitmem.review.suggestions import suggestions
 
 MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next review replaces the comment that has it
 

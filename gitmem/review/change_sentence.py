@@ -10,7 +10,8 @@ from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange, Op, is_archiving
 from gitmem.review.fact_words import MOVED_OPS, edited_after_promotion
-from gitmem.review.review import LineVerdict, Review, State
+from gitmem.review.line_verdicts import LineVerdict, State
+from gitmem.review.review import Review
 
 MAX_CLAUSES = 4  # of one sentence; the others are counted
 NO_CHANGE = "Nothing changes in what an agent reads"

@@ -9,8 +9,8 @@ from gitmem.memory.fact import Fact
 from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.line_verdicts import LineVerdict, State
 from gitmem.review.markup import cut_as_code, difference, escaped_message, printable
-from gitmem.review.review import LineVerdict, State
 from gitmem.review.text_changes import TextChange
 
 MAX_HEADING_CHARS = 60  # of one heading or parent item in a fact's trail

@@ -1,4 +1,4 @@
-"""Masks the secrets and personal data in every string of a review, and hides lines with secrets in other answers.
+"""Masks the secrets and personal data in the files and strings of a review, and hides lines with secrets elsewhere.
 
 Text that gives orders to agents is not masked: the reviewer has to see what an agent would read. Only the fields of
 UNMASKED_FIELDS are never masked.
@@ -6,18 +6,22 @@ UNMASKED_FIELDS are never masked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields, is_dataclass, replace
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from itertools import islice
 from typing import Any, TypeVar
 
-from gitmem.gate.policy import Policy
+from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.quoting import without_secrets
 from gitmem.gate.redaction import LINE, redaction
+from gitmem.gate.remedies import remedy
 from gitmem.gate.scan import Report
 from gitmem.gate.withholding import NAME_RULES
+from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory.fact import parse_span, render_span
+from gitmem.review.text_changes import is_text
 
 # Fields with oids, ids, signature keys, rule names and states: a person wrote none of them.
 UNMASKED_FIELDS = frozenset(
@@ -143,3 +147,38 @@ def _mapped_meta_value(key: str, text: str, change: Change) -> str:
         return change(text, key)
     path = change(span.path, "path")
     return text if path == span.path else render_span(span._replace(path=path))
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedLine:
+    """A line of a file at the head, in the form that `git mem redact` would write. `rules`: the rules that masked it;
+    empty for a line that continues a mask begun on an earlier line."""
+
+    path: str
+    line: int
+    text: str
+    rules: frozenset[str] = frozenset()
+
+
+def masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:
+    """The lines at `head` that masking would change, in files with a finding that masking can mend.
+
+    Skips files that are too large, that are no text, or that can only be masked as a whole.
+    """
+    paths = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
+    if not paths:
+        return
+    for path, data in read_small_blobs(repo, sorted(repo.blobs(head, sorted(paths)).items())):
+        if not is_text(data):
+            continue
+        text = data.decode("utf-8", "replace")
+        redacted = redaction(text, path, policy)
+        old_lines, new_lines = text.split("\n"), redacted.text.split("\n")
+        if redacted.whole or len(old_lines) != len(new_lines):
+            continue
+        rules: dict[int, set[str]] = defaultdict(set)
+        for mask in redacted.masks:
+            rules[mask.line].add(mask.rule)
+        for number, (old, new) in enumerate(zip(old_lines, new_lines, strict=True), 1):
+            if old != new:
+                yield MaskedLine(path, number, new.rstrip("\r"), frozenset(rules[number]))

@@ -42,6 +42,7 @@ from gitmem.review.fact_words import (
     verdict_words,
 )
 from gitmem.review.forges.forge import Forge
+from gitmem.review.line_verdicts import LineVerdict, State
 from gitmem.review.markup import (
     Links,
     cell,
@@ -55,7 +56,7 @@ from gitmem.review.markup import (
     unread_sources,
 )
 from gitmem.review.page import MAX_PLACES, Page, Row, Section, place_list, whole_page
-from gitmem.review.review import LineVerdict, Review, State
+from gitmem.review.review import Review
 from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
 from gitmem.review.warnings.warning import Place

@@ -7,93 +7,36 @@ so on). This module only reads the repository. Wherever the gate finds something
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
 
 from gitmem.config import Config
 from gitmem.gate.blob_reading import BlobPlace, read_blobs
 from gitmem.gate.commit_files import files_of_new_commits
-from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import FilesBefore
 from gitmem.gate.examine import Source as Scanned
 from gitmem.gate.existing_findings import findings_before
 from gitmem.gate.files_before import files_before
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.redaction import redaction
-from gitmem.gate.remedies import remedy
 from gitmem.gate.scan import Report, scan, without_repeats
 from gitmem.gate.tree_policies import daily_patterns, range_policy
-from gitmem.git.objects import Commit
-from gitmem.git.repository import Repository, read_small_blobs
+from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
 from gitmem.memory.fact import cited_spans
 from gitmem.paths import Layout
-from gitmem.provenance import trailers
-from gitmem.provenance.authorship import by_machine, shown_name
 from gitmem.provenance.cited_sources import Source, SourceReader
-from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import Signature
-from gitmem.provenance.verify import CheckedFact, Verdict, verify
+from gitmem.provenance.verify import CheckedFact, verify
 from gitmem.review.commit_diff import MergeBases, fact_changes, renames, with_facts_removed_by_merge
 from gitmem.review.fact_diff import FactChange
-from gitmem.review.forges.forge import Suggestion
-from gitmem.review.masking import mask_strings
-from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_removed_by_merge
+from gitmem.review.line_verdicts import LineVerdict, line_verdicts
+from gitmem.review.masking import MaskedLine, mask_strings, masked_lines
+from gitmem.review.text_changes import OtherChanges, other_changes, with_texts_removed_by_merge
 from gitmem.review.warnings.registry import WARNINGS
 from gitmem.review.warnings.warning import Clock, Range, ReviewWarning
 
 FactPlace = tuple[str, str, int]  # the commit in which a fact is read, its path, its line
-
-
-class State(StrEnum):
-    """The origin of a changed line of memory: a promotion from a log, a person, an agent, or a broken record."""
-
-    PROMOTED = "promoted"
-    SHARED = "shared"
-    PERSON = "person"
-    AGENT = "agent"
-    EDITED = "edited"
-    BROKEN = "broken"
-
-
-@dataclass(frozen=True, slots=True)
-class LineVerdict:
-    """A changed line (1-based) and its provenance verdict.
-
-    `message`: the flaws of a fact, each as `rule: words`, without `unrecorded`; "" for none. `support`: the value of
-    the fact's `Support`, "" for a line that is not a fact; `words`: that support as a phrase. `edits`: (key, old value,
-    new value) of each edit since the fact was recorded; `editor`: who made the edits, "" for none. `promoted`: a
-    promotion, or an edit of a promoted fact, recorded the fact. `fails`: the line fails the review.
-    """
-
-    path: str
-    line: int
-    text: str
-    state: State
-    message: str
-    commit: str
-    author: str
-    support: str = ""
-    words: str = ""
-    edits: tuple[tuple[str, str, str], ...] = ()
-    editor: str = ""
-    fails: bool = False
-    promoted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class MaskedLine:
-    """A line of a file at the head, in the form that `git mem redact` would write. `rules`: the rules that masked it;
-    empty for a line that continues a mask begun on an earlier line."""
-
-    path: str
-    line: int
-    text: str
-    rules: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +103,8 @@ def review_commits(
     verdict = verify(repo, base, head, policy=True, globs=layout.extra)
     commits = Range(repo, config, base, head, changes, verdict.all_facts, daily, now, clock)
     warnings = tuple(check(commits) for check in WARNINGS)
-    masks = tuple(_masked_lines(repo, head, found, policy))
-    other, lines = _with_masked_lines(other, _line_verdicts(verdict), masks)
+    masks = tuple(masked_lines(repo, head, found, policy))
+    other, lines = _with_masked_lines(other, line_verdicts(verdict), masks)
     unmasked = Review(
         base, head, tuple(changes),
         report=report,
@@ -241,153 +184,3 @@ def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Rep
     files = files_before(repo, [base], ())
     before = FilesBefore(lambda path: files.texts(old_path_of.get(path, path)))
     return report.with_before(findings_before(report.findings, before, policy))
-
-
-def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:
-    """The lines at `head` that masking would change, in files with a finding that masking can mend.
-
-    Skips files that are too large, that are no text, or that can only be masked as a whole.
-    """
-    paths = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
-    if not paths:
-        return
-    for path, data in read_small_blobs(repo, sorted(repo.blobs(head, sorted(paths)).items())):
-        if not is_text(data):
-            continue
-        text = data.decode("utf-8", "replace")
-        redacted = redaction(text, path, policy)
-        old_lines, new_lines = text.split("\n"), redacted.text.split("\n")
-        if redacted.whole or len(old_lines) != len(new_lines):
-            continue
-        rules: dict[int, set[str]] = defaultdict(set)
-        for mask in redacted.masks:
-            rules[mask.line].add(mask.rule)
-        for number, (old, new) in enumerate(zip(old_lines, new_lines, strict=True), 1):
-            if old != new:
-                yield MaskedLine(path, number, new.rstrip("\r"), frozenset(rules[number]))
-
-
-MASK_START = "[redacted"
-
-
-def suggestions(review: Review) -> list[Suggestion]:
-    """Replacement texts for changed lines: the masked form of a line, and what the warnings suggest (a renamed path).
-
-    Leaves out a line that belongs to a mask of several lines, and a text that a forge could not show or would misread
-    (see `_can_be_suggested`).
-    """
-    continued = {(mask.path, mask.line) for mask in review.masks if not mask.rules}
-    changed = {(change.path, change.new.line) for change in review.changes if change.new}
-    changed |= {(text.path, text.line) for text in review.other.texts}
-    masks = [
-        Suggestion(mask.path, mask.line, mask.text)
-        for mask in review.masks
-        if (mask.path, mask.line) in changed
-        and mask.rules
-        and continued.isdisjoint([(mask.path, mask.line - 1), (mask.path, mask.line + 1)])
-    ]
-    masked_lines = {(mask.path, mask.line) for mask in review.masks}
-    from_warnings = [
-        suggestion
-        for warning in review.warnings
-        for suggestion in warning.suggestions()
-        if (suggestion.path, suggestion.line) not in masked_lines and MASK_START not in suggestion.text
-    ]
-    return [row for row in (*masks, *from_warnings) if _can_be_suggested(row.text)]
-
-
-def _can_be_suggested(text: str) -> bool:
-    """Whether a forge can show every character of a line, and does not take the line for a command."""
-    return (
-        bool(text.strip())
-        and not text.lstrip().startswith("/")  # GitLab runs it as a command: its fences have three marks at most
-        and text.replace("\t", " ").isprintable()
-        and "\ufffd" not in text
-    )
-
-
-def _line_verdicts(verdict: Verdict) -> list[LineVerdict]:
-    """A row for each fact and each other line that `verify` checked, in order of path and line."""
-    lines = [_fact_verdict(row) for row in verdict.facts]
-    for row in verdict.prose:
-        commit = row.commit
-        if row.flaws:
-            state = State.AGENT
-        elif row.text.startswith("#") and _is_promotion(commit):
-            state = State.PROMOTED
-        elif by_machine(commit):
-            state = State.AGENT
-        else:
-            state = State.PERSON
-        text, author = row.text.strip(), shown_name(commit.author)
-        lines.append(LineVerdict(row.path, row.line, text, state, "", commit.oid, author, fails=bool(row.flaws)))
-    return sorted(lines, key=lambda line: (line.path, line.line))
-
-
-def _fact_verdict(row: CheckedFact) -> LineVerdict:
-    """The verdict of a fact that `verify` checked."""
-    rules = {flaw.rule for flaw in row.flaws}
-    attribution = row.attribution
-    if rules - {"unrecorded", "edited"}:
-        state = State.BROKEN
-    elif rules:
-        state = State.AGENT
-    elif attribution.edit:
-        state = State.EDITED
-    elif attribution.promoted and attribution.support is Support.IN_SOURCE:
-        state = State.PROMOTED
-    elif attribution.promoted and attribution.support is Support.SHARES_WORDS:
-        state = State.SHARED
-    else:
-        state = State.PERSON
-    commit = row.commit
-    assert commit is not None  # with a policy every fact has its commit
-    edits: tuple[tuple[str, str, str], ...] = ()
-    editor = ""
-    if attribution.edit:
-        edits, editor = tuple(attribution.edit.values(row.fact)), attribution.edit.by
-    return LineVerdict(
-        row.path, row.fact.line, row.fact.text, state,
-        message="; ".join(f"{flaw.rule}: {flaw.message}" for flaw in row.flaws if flaw.rule != "unrecorded"),
-        commit=commit.oid,
-        author=shown_name(commit.author),
-        support=attribution.support.value,
-        words=attribution.words,
-        edits=edits,
-        editor=editor,
-        fails=bool(rules),
-        promoted=bool(attribution.records),
-    )  # fmt: skip
-
-
-def _is_promotion(commit: Commit) -> bool:
-    """Whether a commit is a promotion: the headings in it were written for the promoted facts."""
-    return bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
-
-
-def as_report(review: Review) -> Report:
-    """The gate's report with the broken, unrecorded and edited lines and the warnings added as findings, for SARIF and
-    annotations. The added findings quote no memory text."""
-    more = []
-    for line in review.lines:
-        if line.state is State.BROKEN:
-            more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
-        elif line.state is State.AGENT and line.fails:
-            words = line.message or f"an agent added it in {line.commit[:12]}, and no promotion did"
-            more.append(_finding(line.path, line.line, "unrecorded", Severity.BLOCK, words))
-        elif line.state is State.EDITED:
-            words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
-            more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
-    for warning in review.warnings:
-        for remark in warning.remarks():
-            more.append(_finding(remark.path, remark.line, remark.rule, SEVERITY_OF[remark.fails], remark.words))
-    return replace(review.report, findings=(*review.report.findings, *more))
-
-
-SEVERITY_OF = {True: Severity.BLOCK, False: Severity.WARN}  # by whether the review fails for it
-
-
-def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:
-    """A finding of the rule `review/RULE`, whose fingerprint does not depend on the line."""
-    mark = hashlib.sha256(f"{rule}\0{path}\0{message}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
-    return Finding(f"review/{rule}", severity, path, line, 1, line, 1, message, fingerprint=mark)

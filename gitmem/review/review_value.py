@@ -1,10 +1,14 @@
-"""A review as the JSON of docs/json.md, "review". Pure."""
+"""A review in the forms that programs read: the JSON of docs/json.md, "review", and a report of the gate. Pure."""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from typing import Any
 
+from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.reports.finding_words import order
+from gitmem.gate.scan import Report
 from gitmem.git.objects import Span
 from gitmem.json_values import json_object, json_value
 from gitmem.memory.fact import parse_span
@@ -12,8 +16,11 @@ from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.signatures import UNSIGNED
 from gitmem.review.fact_diff import PLACE_KEYS, FactChange
 from gitmem.review.forges.forge import Forge
-from gitmem.review.review import LineVerdict, Review
+from gitmem.review.line_verdicts import LineVerdict, State
+from gitmem.review.review import Review
 from gitmem.review.text_changes import TextChange
+
+SEVERITY_OF = {True: Severity.BLOCK, False: Severity.WARN}  # by whether the review fails for it
 
 
 def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
@@ -98,3 +105,28 @@ def _source_value(source: Source | None, forge: Forge | None) -> dict[str, Any]:
     if forge and source.commit:
         url = forge.lines(source.commit, source.path, source.start_line, source.end_line)
     return {"url": url, "commit": source.commit or None, "text": source.text or None}
+
+
+def as_report(review: Review) -> Report:
+    """The gate's report with the broken, unrecorded and edited lines and the warnings added as findings, for SARIF and
+    annotations. The added findings quote no memory text."""
+    more = []
+    for line in review.lines:
+        if line.state is State.BROKEN:
+            more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
+        elif line.state is State.AGENT and line.fails:
+            words = line.message or f"an agent added it in {line.commit[:12]}, and no promotion did"
+            more.append(_finding(line.path, line.line, "unrecorded", Severity.BLOCK, words))
+        elif line.state is State.EDITED:
+            words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
+            more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
+    for warning in review.warnings:
+        for remark in warning.remarks():
+            more.append(_finding(remark.path, remark.line, remark.rule, SEVERITY_OF[remark.fails], remark.words))
+    return replace(review.report, findings=(*review.report.findings, *more))
+
+
+def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:
+    """A finding of the rule `review/RULE`, whose fingerprint does not depend on the line."""
+    mark = hashlib.sha256(f"{rule}\0{path}\0{message}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    return Finding(f"review/{rule}", severity, path, line, 1, line, 1, message, fingerprint=mark)

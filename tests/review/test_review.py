@@ -18,8 +18,10 @@ from gitmem.memory.facts import parse
 from gitmem.paths import agents_read
 from gitmem.review.fact_diff import FactChange, Op, compare_facts
 from gitmem.review.forges.github import GitHub
-from gitmem.review.review import MaskedLine, Review, suggestions
+from gitmem.review.masking import MaskedLine
+from gitmem.review.review import Review
 from gitmem.review.settings_changes import decides_checks
+from gitmem.review.suggestions import suggestions
 from gitmem.review.warnings.broken_claims import BrokenClaims
 from gitmem.review.warnings.rival_facts import find_rivals
 from tests.harness import Repo

@@ -60,8 +60,7 @@ from gitmem.review import comment_commands, proposals
 from gitmem.review.comment import comment_markdown
 from gitmem.review.forges.github import GitHubClient
 from gitmem.review.rendering import as_markdown
-from gitmem.review.review import as_report
-from gitmem.review.review_value import as_value
+from gitmem.review.review_value import as_report, as_value
 
 
 class _Actions(click.Group):

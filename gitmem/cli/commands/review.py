@@ -23,8 +23,8 @@ from gitmem.review.forges.forge import Forge
 from gitmem.review.forges.location import forge_of
 from gitmem.review.publish import remote_url
 from gitmem.review.rendering import as_markdown
-from gitmem.review.review import as_report, review_commits
-from gitmem.review.review_value import as_value
+from gitmem.review.review import review_commits
+from gitmem.review.review_value import as_report, as_value
 
 
 @click.command()
