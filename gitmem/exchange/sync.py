@@ -11,31 +11,29 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
+from gitmem.exchange.sync_merge import PLAIN, Conflict, Merge, file_names, merge_in_worktree
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.redaction import refusal
 from gitmem.gate.scan import scan
 from gitmem.gate.tree_policies import staged_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git import merge_driver, transaction
-from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.commit import commit_paths, ensure_can_commit
 from gitmem.git.git_config import settings_as_variables
-from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import file_at
 from gitmem.git.revision import CommitRange
-from gitmem.git.signing import run_commit
 from gitmem.git.unmerged import unmerged_stages
-from gitmem.git.worktree import locked, read_bytes
-from gitmem.git.write import run_git, stage_entries
+from gitmem.git.worktree import locked
+from gitmem.git.write import run_git
 from gitmem.json_values import json_keys
 from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import MEMORY, Rival
@@ -60,8 +58,6 @@ REJECTED = re.compile(r"\[rejected\]|\[remote rejected\].*(?:cannot lock|failed 
 IN_THE_WAY = re.compile(r"would be overwritten|not uptodate", re.IGNORECASE)
 SLOW = {"http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}  # less than 1 byte a second for 60 seconds: offline
 SSH = "ssh -o BatchMode=yes -o ConnectTimeout=20"  # if nobody can answer a question
-PLAIN = ("--no-autostash", "--no-overwrite-ignore")  # a merge neither stashes nor overwrites files of the work tree
-_MARK = re.compile(rb"^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,27 +112,6 @@ class Synced:
     differs: tuple[Rival, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """A merge, not checked out yet.
-
-    `commit`: its oid. `paths`: memory files whose same text both sides changed. `ours`: the commit on top of it with
-    our side of them, "" for none.
-    """
-
-    commit: str
-    paths: tuple[str, ...] = ()
-    ours: str = ""
-
-
-class _Conflict(Exception):
-    """Both sides changed files that are not memory (`paths`)."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        super().__init__(paths)
-        self.paths = tuple(paths)
-
-
 def remote_of(repo: Repository, name: str, *, unattended: bool) -> Remote:
     """The remote for the current branch: `name`, or if "" the remote of the branch's upstream, or `origin`.
     `unattended`: nobody can answer a question of Git.
@@ -177,7 +152,7 @@ def sync(
     unsettled = unmerged_stages(repo)
     if unsettled:
         raise GitMemError(
-            f"{_file_names(unsettled)}: a conflict that is not settled", "settle it, then git add the file"
+            f"{file_names(unsettled)}: a conflict that is not settled", "settle it, then git add the file"
         )
     run = _Run(repo, config, remote, today, commit and not dry_run, dry_run)
     with locked(repo.common_dir, "sync", 0):
@@ -233,7 +208,7 @@ class _Run:
             return done
         try:
             merge = _merged(repo, self.config, remote, head, theirs, self.today)
-        except _Conflict as conflict:
+        except Conflict as conflict:
             return replace(done, state="conflict", paths=conflict.paths)
         self.conflicted |= dict.fromkeys(merge.paths)
         kept_branch = _keep(repo, remote, merge) if merge.ours else ""
@@ -419,7 +394,7 @@ def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs:
     """The commit that both ends shall have: `head` or `theirs` if it contains the other, else a merge of the two. ""
     stands for a side without commits. The gate scans the commits that come here and those that go there.
 
-    Raises Refused if the gate refuses one, _Conflict if Git cannot merge a file that is not memory, GitFailed if the
+    Raises Refused if the gate refuses one, Conflict if Git cannot merge a file that is not memory, GitFailed if the
     merge fails otherwise.
     """
     if not theirs or (head and repo.is_ancestor(theirs, head)):
@@ -428,7 +403,8 @@ def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs:
         merge = Merge(theirs)
     else:
         _scanned(repo, remote, head, theirs, "", today)  # before the merge runs a hook that came with it
-        merge = _merge_in_worktree(repo, config, remote, head, theirs)
+        layout = layout_at(repo, head, config)
+        merge = merge_in_worktree(repo, layout, f"{remote.name}/{remote.branch}", head, theirs)
         _scanned(repo, remote, head, theirs, merge.ours or merge.commit, today, incoming=False)
         return merge
     _scanned(repo, remote, head, theirs, merge.commit, today)
@@ -461,111 +437,6 @@ def _scanned(
 def _finding(error: Refused) -> str:
     """The finding in the message of a refusal, without its first words."""
     return error.message.partition(": ")[2]
-
-
-def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: str, theirs: str) -> Merge:
-    """Merge the remote's branch into ours in a temporary work tree, with the hooks of this repository.
-
-    If both sides changed the same text of a memory file, the merge has their text, and a second commit has ours. The
-    branch does not move. Raises _Conflict if such a file is not memory, GitFailed if git fails otherwise (as when a
-    hook refuses a commit), NotSigned if a commit cannot be signed.
-    """
-    layout = layout_at(repo, head, config)
-    hooks = run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n")
-    env = settings_as_variables({"rerere.enabled": "false", "core.hooksPath": hooks}, repo.environ)
-    commit_command = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"]
-    with detached_worktree(repo, head) as temporary:
-        subject = f"memory: merge {remote.name}/{remote.branch}"
-        try:
-            run_commit(temporary, ["merge", "--quiet", "--no-edit", "--no-ff", *PLAIN, "-m", subject, theirs], env=env)
-            return Merge(temporary.resolve("HEAD"))
-        except GitFailed:
-            stages = unmerged_stages(temporary)
-            if not stages:
-                raise
-        foreign = [path for path in stages if not is_memory(path, layout)]
-        if foreign:
-            raise _Conflict(foreign)
-        settled = {path: _sides(temporary, path, entries) for path, entries in stages.items()}
-        names = _file_names(settled)
-        _stage(temporary, {path: sides[1] for path, sides in settled.items()})
-        message = f"{subject}\n\nIts text stands where both sides changed the same: {names}."
-        run_commit(temporary, commit_command, stdin=message, env=env)
-        commit = temporary.resolve("HEAD")
-        _stage(temporary, {path: sides[0] for path, sides in settled.items()})
-        message = f"memory: our side of what {remote.name}/{remote.branch} changed too\n\nIn {names}."
-        ours = ""
-        if temporary.staged_changes():
-            run_commit(temporary, commit_command, stdin=message, env=env)
-            ours = temporary.resolve("HEAD")
-    return Merge(commit, tuple(settled), ours)
-
-
-def _file_names(paths: Iterable[str]) -> str:
-    """File names for a message; a name with a line break or another odd character is not written out."""
-    return ", ".join(f"'{path}'" if path.isprintable() else "a file with an odd name" for path in paths)
-
-
-def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[Entry | None, Entry | None]:
-    """Our and their version of a file with conflicts, both with all parts that Git could merge; None: no file. Where
-    the conflicts in the work tree cannot be split into two sides, both are the versions as committed."""
-    ours, theirs = stages.get(2), stages.get(3)
-    if ours is None or theirs is None or ours.mode != theirs.mode:
-        return ours, theirs
-    if any(data is None or _MARK.search(data) for _, data in repo.read_many([e.oid for e in stages.values()])):
-        return ours, theirs
-    try:
-        assert repo.root is not None
-        marked = read_bytes(repo.root, path)
-    except (OSError, GitMemError):
-        return ours, theirs
-    split = split_conflicts(marked)
-    if split is None:
-        return ours, theirs
-    mine, other = (_cleaned_blob(repo, path, side) for side in split)
-    return ours._replace(oid=mine), theirs._replace(oid=other)
-
-
-def _cleaned_blob(repo: Repository, path: str, data: bytes) -> str:
-    """Store the bytes of a file as `git add` would (line ends, filters). Returns the oid of the blob."""
-    text = data.decode("utf-8", "surrogateescape")
-    return run_git(repo, ["hash-object", "-w", f"--path={path}", "--stdin"], stdin=text).strip()
-
-
-def split_conflicts(marked: bytes) -> tuple[bytes, bytes] | None:
-    """The two sides of a text with Git's conflict markers (seven characters, with or without a base).
-
-    Returns None if there are no markers or they are not in order.
-    """
-    sides: tuple[list[bytes], list[bytes]] = ([], [])
-    next_marks = {b"": b"<", b"<": b"|=", b"|": b"=", b"=": b">"}
-    sides_after = {b"": (0, 1), b"<": (0,), b"|": (), b"=": (1,)}
-    state = b""  # the last marker, b"" outside a conflict
-    has_conflict = False
-    for line in re.findall(rb"[^\n]*\n|[^\n]+", marked):
-        mark = line[:1] if _MARK.match(line) else b""
-        if mark and mark in next_marks[state]:
-            state = mark.replace(b">", b"")
-            has_conflict = True
-        elif mark and state:
-            return None
-        else:
-            for side in sides_after[state]:
-                sides[side].append(line)
-    if not has_conflict or state:
-        return None
-    return b"".join(sides[0]), b"".join(sides[1])
-
-
-def _stage(repo: Repository, entries: Mapping[str, Entry | None]) -> None:
-    """Stage these versions of files and write them to the work tree; None removes a file."""
-    removed = [path for path, entry in entries.items() if entry is None]
-    present = [entry for entry in entries.values() if entry is not None]
-    if removed:
-        run_git(repo, ["rm", "--quiet", "--force", "--ignore-unmatch", "--", *removed])
-    if present:
-        stage_entries(repo, present)
-        run_git(repo, ["checkout-index", "--force", "-z", "--stdin"], stdin="".join(f"{e.path}\0" for e in present))
 
 
 # -- branches with our side ----------------------------------------------------------------------------------

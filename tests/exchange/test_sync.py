@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.exchange.sync import split_conflicts
+from gitmem.exchange.sync_merge import split_conflicts
 from tests.harness import Repo
 
 MEMORY = "# Memory\n\n## Decisions\n\n- Deploys are on Monday.\n- Invoices are in UTC.\n\n## Facts\n\n- The gate has 3 keys.\n"
