@@ -19,7 +19,8 @@ from gitmem.memory.document import Document
 from gitmem.memory.state import iso_day
 from gitmem.models.token_count import BUILT_IN, count_of
 from gitmem.search.search import Query
-from gitmem.server.shared_search import Searched, SharedSearch
+from gitmem.server.mirror_files import Searched
+from gitmem.server.shared_search import SharedSearch
 
 MAX_RECALLED_HITS = 20  # hits from which a layer chooses
 

@@ -8,33 +8,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, suppress
-from datetime import date, datetime
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, closing
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from gitmem.claims.cited_code import changed_code
 from gitmem.config import Config
-from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.index.chunks import shape_of
 from gitmem.index.db.values import Shape, Snapshot
 from gitmem.index.index_file import OpenIndex
-from gitmem.index.line_days import line_days
-from gitmem.memory.code_state import CitedCode
-from gitmem.memory.forgotten import Forgotten
-from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
-from gitmem.search.file_reading import FileReader, SearchedMemory, commit_time
-from gitmem.search.hits import Hit, with_authors
-from gitmem.search.memory_file import FileKey, MemoryFile
 from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
+from gitmem.server.mirror_files import MirrorFiles, Searched
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres.compute_lock import computing
 from gitmem.server.postgres.database import Database
@@ -42,24 +34,12 @@ from gitmem.server.postgres.hnsw import MIN_CHUNKS
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import FOLDER, SignTables
 from gitmem.server.shared_history import BOUNDS
-from gitmem.server.telemetry import cached, stage
+from gitmem.server.telemetry import cached
 
 MAX_CACHED_SHAPES = 1_000  # blobs whose shape is cached
 MAX_CACHED_NORM_BYTES = 4 << 20  # cached norms of sets of snapshots, one byte for each chunk
 DOUBT_SECONDS = 60.0  # minimum time between two checks of the same mirror
 LATEST = "branches"  # stands for the commit of an answer over the tips of several repositories
-
-
-class Searched(NamedTuple):
-    """A searched branch or tag of a repository. `snapshot`: number of its snapshot. `repository`, `name`: number and
-    name of the repository. `commit`: hex. `has_unfetched`: any permitted repository waits for its first fetch, which
-    has not failed."""
-
-    snapshot: int
-    repository: int
-    name: str
-    commit: str
-    has_unfetched: bool = False
 
 
 class SharedSearch:
@@ -116,7 +96,10 @@ class SharedSearch:
                     searched[:] = branch_snapshots(index, permitted, ref)
                 index.snapshots = [one.snapshot for one in searched]
                 index.repositories = {one.snapshot: one.repository for one in searched}
-                files = MirrorFiles(self, tenant, index, {one.repository: one for one in searched})
+                files = MirrorFiles(
+                    self.mirrors, index, {one.repository: one for one in searched},
+                    partial(self.shape, tenant), partial(self.doubt, tenant),
+                )  # fmt: skip
                 index.shapes = files.shapes
                 snapshot = Snapshot(0, "", self._norms_of(tenant, index))
             except BaseException:
@@ -237,129 +220,3 @@ def past_snapshots(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) ->
         list(past), [key for _, key in past.values()],
     )  # fmt: skip
     return [Searched(row[0], row[1], row[2], past[row[1]][0]) for row in rows if past[row[1]][1] == row[3]]
-
-
-class MirrorFiles:
-    """What one search reads from the mirrors. `homes`: (path, oid) -> the repository whose mirror has the file; filled
-    by `contents`."""
-
-    def __init__(
-        self, shared: SharedSearch, tenant: int, index: PostgresIndex, repositories: Mapping[int, Searched]
-    ) -> None:
-        self.shared = shared
-        self.tenant = tenant
-        self.index = index
-        self.repositories = repositories
-        self.homes: dict[tuple[str, str], Searched] = {}
-        self._forgotten: dict[int, Forgotten] = {}
-        self._read: dict[str, bytes] = {}
-
-    def lent(self, repository: int) -> AbstractContextManager[Repository]:
-        """The mirror of a repository, for a `with` block."""
-        return self.shared.mirrors.lent(self.tenant, repository)
-
-    def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """The bytes of files, by (path, oid). A file that no searched snapshot has is left out. So is a file that its
-        mirror does not have; then a fetch that checks the mirror is queued."""
-        homes: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for key, repository in self.index.holders(wanted).items():
-            self.homes[key] = self.repositories[repository]
-            homes[repository].append(key)
-        contents: dict[tuple[str, str], bytes] = {}
-        for repository, keys in homes.items():
-            try:
-                with stage("git"), self.lent(repository) as repo:
-                    texts = dict(repo.read_many(dict.fromkeys(oid for _, oid in keys)))
-            except GitMemError:
-                texts = {}
-            missing = {oid for _, oid in keys if texts.get(oid) is None}
-            if missing:
-                with suppress(GitMemError):
-                    texts |= self.shared.mirrors.read_by_git(self.tenant, repository, missing)
-            if any(texts.get(oid) is None for oid in missing):
-                self.shared.doubt(self.tenant, repository)
-            for path, oid in keys:
-                data = texts.get(oid)
-                if data is not None:
-                    contents[path, oid] = self._read[oid] = data
-        return contents
-
-    def forgotten(self, repository: int) -> Forgotten:
-        """The forgotten texts of a repository by its own branch, cached for this search."""
-        if repository not in self._forgotten:
-            with self.lent(repository) as repo:
-                try:
-                    found = forgotten_texts(repo)
-                except GitMemError:  # a mirror with a broken branch: the indexed commit has the forgotten texts too
-                    self.shared.doubt(self.tenant, repository)
-                    found = forgotten_texts(repo, self.repositories[repository].commit)
-                self._forgotten[repository] = found
-        return self._forgotten[repository]
-
-    def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
-        """The shapes of the given blobs that `contents` read; the others are left out."""
-        return {oid: self.shared.shape(self.tenant, oid, self._read[oid]) for oid in oids if oid in self._read}
-
-    def passages(self, kind: type[Passages]) -> Callable[..., Passages]:
-        """Makes the passages of a search in these mirrors."""
-        return partial(kind, reader=partial(MirrorReader, self))
-
-
-class MirrorReader(FileReader):
-    """Reads the files of one search from the mirrors of several repositories. `mirrors`: these files."""
-
-    def __init__(self, mirrors: MirrorFiles, memory: SearchedMemory) -> None:
-        super().__init__(memory)
-        self.mirrors = mirrors
-        self.repository_name = next((home.name for home in mirrors.repositories.values()), "")
-
-    def repository(self, file: MemoryFile) -> int:
-        home = self.mirrors.homes.get(file.key)
-        if home is not None:
-            return home.repository
-        return next(iter(self.mirrors.repositories))  # the hit is a commit: exactly one repository is searched
-
-    def contents(self, wanted: Sequence[FileKey]) -> Mapping[FileKey, bytes]:
-        return self.mirrors.contents(wanted)
-
-    def days_of_lines(self, undated: Mapping[FileKey, int]) -> Mapping[FileKey, Sequence[date]]:
-        by_home: dict[int, dict[FileKey, int]] = defaultdict(dict)
-        for key, count in undated.items():
-            by_home[self.mirrors.homes[key].repository][key] = count
-        memory = self.memory
-        days: dict[FileKey, Sequence[date]] = {}
-        for number, files in by_home.items():
-            commit = self.mirrors.repositories[number].commit
-            with self.mirrors.lent(number) as repo:
-                days |= line_days(repo, memory.config, memory.index_reader, files, commit, memory.today)
-        return days
-
-    def time_of_commit(self, file: MemoryFile, line: int) -> str:
-        home = self.mirrors.homes[file.key]
-        with self.mirrors.lent(home.repository) as repo:
-            return commit_time(repo, file.path, line, home.commit, self.memory.today)
-
-    def cited_code(self, cited: Mapping[FileKey, Sequence[str]]) -> Mapping[FileKey, Mapping[str, CitedCode]]:
-        by_home: dict[int, list[FileKey]] = defaultdict(list)
-        for key, values in cited.items():
-            if values and key in self.mirrors.homes:
-                by_home[self.mirrors.homes[key].repository].append(key)
-        code: dict[FileKey, Mapping[str, CitedCode]] = {}
-        for number, keys in by_home.items():
-            codes = dict.fromkeys(value for key in keys for value in cited[key])
-            with suppress(GitMemError), self.mirrors.lent(number) as repo:
-                code |= dict.fromkeys(keys, changed_code(repo, codes, self.mirrors.repositories[number].commit))
-        return code
-
-    def forgotten(self, file: MemoryFile) -> Forgotten:
-        return self.mirrors.forgotten(self.repository(file))
-
-    def with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        made = []
-        for hit in hits:
-            home = self.mirrors.homes[hit.path, hit.blob]
-            if blame:
-                with self.mirrors.lent(home.repository) as repo:
-                    (hit,) = with_authors(repo, [hit], home.commit)
-            made.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
-        return made
