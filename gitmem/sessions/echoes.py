@@ -14,11 +14,11 @@ from collections.abc import Set as AbstractSet
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+from gitmem.daily_logs import log_files
 from gitmem.errors import OutsideRepository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.document import parse
 from gitmem.memory.similarity import adds_nothing, is_near_duplicate, terms
-from gitmem.sessions.log_files import log_files
 from gitmem.text import japanese, korean
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.sentences import sentences

@@ -8,27 +8,26 @@ session wrote, and facts that memory already has are skipped.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
-from gitmem.daily_logs import log_day, log_path
-from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.daily_logs import log_path
+from gitmem.errors import GitMemError, Refused
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import locked, read_bytes
+from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Role, Transcript, Turn, dated
-from gitmem.memory import facts, writing
+from gitmem.memory import writing
 from gitmem.memory.fact import fact_id
 from gitmem.memory.forgotten import MASK
 from gitmem.memory.new_statements import rivals_at_lines
-from gitmem.memory.rivals import PlacedFact, with_days
 from gitmem.memory.writing import LogEntry
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -36,8 +35,7 @@ from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.sessions.due_consolidation import note_ended
 from gitmem.sessions.echoes import NO_STATEMENTS, memory_statements
 from gitmem.sessions.episode import agent_worked, find_episode, is_worth_an_episode, write_episode
-from gitmem.sessions.latest_statements import unwritten_row, was_replaced
-from gitmem.sessions.log_files import log_files
+from gitmem.sessions.known_lines import known_statements, not_in_memory
 from gitmem.sessions.opened_files import OpenedFiles
 from gitmem.sessions.rolling_summary import distinct_keys, turn_key
 from gitmem.sessions.selection import Selected, select
@@ -61,7 +59,6 @@ if TYPE_CHECKING:
 
 FLUSH_WAIT_SECONDS = 5.0  # for the lock of the session; the host waits for a flush
 END_WAIT_SECONDS = 60.0  # the same at the end of a session, where nobody waits
-RECENT_DAYS = 7  # days of logs in which a flush looks for facts that it would repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +167,8 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
         item for item in selected if forgotten.masked(item.text) != item.text or forgotten.is_removed_text(item.core)
     ]
     selected = [item for item in selected if item not in gone]
-    held = _known_statements(root, config.memory_daily, now, days)
-    new, known = _not_in_memory(selected, held._replace(ids=held.ids | state.facts))
+    held = known_statements(root, config.memory_daily, now, days)
+    new, known = not_in_memory(selected, held._replace(ids=held.ids | state.facts))
     skipped = [SkippedText(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
     skipped += [SkippedText(MASK, "a person took it out of memory") for _ in gone]
     kept: list[FlushedLine] = []
@@ -257,51 +254,6 @@ def _select_by_day(
         selected += chosen
         notes += problems
     return selected, tuple(dict.fromkeys(notes))
-
-
-def _not_in_memory(selected: Iterable[Selected], known: KnownStatements) -> tuple[list[Selected], list[str]]:
-    """The statements that memory does not have yet, each once, and the texts of the others.
-
-    Memory has a decision even if its line lacks the reason. A statement that was replaced in the meantime counts as
-    new, because the person changed it back.
-    """
-    seen = set(known.ids)
-    rows = list(known.rows)
-    new: list[Selected] = []
-    held: list[str] = []
-    for item in selected:
-        ids = {fact_id(item.text), fact_id(item.core)}
-        if ids & seen and not was_replaced(ids, rows, by_person=item.origin == "user"):
-            held.append(item.text)
-        else:
-            new.append(item)
-            rows.append(unwritten_row(item, len(rows)))
-        seen |= ids
-    return new, held
-
-
-class KnownStatements(NamedTuple):
-    """The statements of memory. `ids`: fact ids of the facts and log lines. `rows`: the same as rows, the oldest day
-    first."""
-
-    ids: frozenset[str]
-    rows: tuple[PlacedFact, ...]
-
-
-def _known_statements(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> KnownStatements:
-    """The facts of MEMORY.md and the items of the daily logs, of any agent, of the last RECENT_DAYS and of the days
-    `others`. `daily`: patterns of daily logs outside memory/."""
-    rows: list[PlacedFact] = []
-    days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
-    for path in ("MEMORY.md", *log_files(root, daily, days)):
-        day = log_day(path, daily)
-        try:
-            found = facts.parse(read_bytes(root, path)).facts
-        except (OSError, OutsideRepository):
-            continue
-        rows += with_days(path, found, day.isoformat() if day else "")
-    in_order = sorted(rows, key=lambda row: (row.day, row.path != "MEMORY.md", row.path, row.fact.line))
-    return KnownStatements(frozenset(row.fact.id for row in rows), tuple(in_order))
 
 
 def end_session(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from enum import StrEnum
 from itertools import count, groupby, islice
 from pathlib import Path
@@ -19,14 +19,13 @@ from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.daily_logs import log_path
-from gitmem.errors import GitMemError, OutsideRepository, Refused
+from gitmem.errors import GitMemError, Refused
 from gitmem.gate.redaction import Mask, Redaction, mask_counts
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, write
-from gitmem.git.worktree import locked, read_bytes
+from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Turn, dated
 from gitmem.json_values import json_keys
-from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id
 from gitmem.memory.percent_encoding import encode
 from gitmem.memory.writing import LogEntry, append_entry, ensure_agent_passes, gated_entry
@@ -34,8 +33,8 @@ from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.sessions.episode import EpisodeFile, Heading, gated_episode, list_episodes, path_with_hash
-from gitmem.sessions.lifecycle import RECENT_DAYS, SkippedText
-from gitmem.sessions.log_files import log_files
+from gitmem.sessions.known_lines import KnownLines
+from gitmem.sessions.lifecycle import SkippedText
 from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import distinct_keys, turn_key
 from gitmem.sessions.selection import Selected, select
@@ -43,7 +42,6 @@ from gitmem.sessions.state import MAX_QUIET_TIME, load_state, part_name, save_st
 from gitmem.sessions.written_ids import written_id, written_session
 
 SESSIONS_PER_WRITE = 32  # sessions of a batch: an interruption loses at most these
-MAX_CACHED_DAYS = 60  # days whose log lines are cached; sessions are imported in order of time
 STATE_LOCK_SECONDS = 5.0  # wait for a running flush of the session
 TOPIC = "session"
 ALREADY_IN_MEMORY = "memory holds it already"
@@ -136,47 +134,6 @@ class _Prepared(NamedTuple):
             return ImportedSession(self.session, ImportState.IMPORTED, episode, self.lines, self.skipped)
         problem = "the gate lets nothing of it through"
         return ImportedSession(self.session, ImportState.FAILED, skipped=self.skipped, problem=problem)
-
-
-class KnownLines:
-    """The fact ids of MEMORY.md and of the daily logs of all agents. The ids of at most MAX_CACHED_DAYS days are in
-    memory at a time. `daily`: patterns of logs outside memory/."""
-
-    def __init__(self, root: Path, daily: Sequence[str] = ()) -> None:
-        self._root = root
-        self._memory = self._ids("MEMORY.md")
-        self._days: dict[date, set[str]] = {}
-        self._logs: dict[date, list[str]] = {}
-        for path, day in log_files(root, daily).items():
-            self._logs.setdefault(day, []).append(path)
-
-    def holds(self, ids: Iterable[str], day: date) -> bool:
-        """Whether MEMORY.md, or a log of one of the RECENT_DAYS days up to `day`, has a line with one of these ids."""
-        wanted = set(ids)
-        days = (day - timedelta(days=back) for back in range(RECENT_DAYS))
-        return bool(wanted & self._memory) or any(wanted & self._of_day(each) for each in days)
-
-    def add(self, ids: Iterable[str], path: str, day: date) -> None:
-        """Add the ids of a line that will be written to the log `path` of `day`."""
-        self._of_day(day).update(ids)
-        logs = self._logs.setdefault(day, [])
-        if path not in logs:
-            logs.append(path)
-
-    def _of_day(self, day: date) -> set[str]:
-        """The ids in the logs of a day, from the cache or the files."""
-        if day not in self._days:
-            if len(self._days) >= MAX_CACHED_DAYS:
-                self._days.pop(min(self._days))
-            self._days[day] = set().union(*(self._ids(name) for name in self._logs.get(day, ())))
-        return self._days[day]
-
-    def _ids(self, path: str) -> set[str]:
-        """The fact ids in a file; an empty set if it cannot be read."""
-        try:
-            return {fact.id for fact in facts.parse(read_bytes(self._root, path)).facts}
-        except (OSError, OutsideRepository):
-            return set()
 
 
 def import_sessions(
