@@ -16,8 +16,6 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 PATH = ".gitmem/check-baseline"
 
-__all__ = ["PATH", "key_of", "read", "write"]
-
 
 def read(repo: Repository, commit: str) -> frozenset[str]:
     """The findings of the baseline at `commit`, each as `key_of` spells it, without comments (`#`) and empty lines.

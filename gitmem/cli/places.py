@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gitmem.errors import UsageError
+from gitmem.errors import GitMemError, UsageError
 from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative
@@ -46,6 +46,15 @@ def parse_lines(repo: Repository, typed: str) -> tuple[str, int, int]:
 def place_text(span: Span) -> str:
     """A span as `PATH:A-B`, or `PATH:A` for one line; `parse_lines` reads it."""
     return f"{span.path}:{line_range(span.start_line, span.end_line)}"
+
+
+def repository_path_of(repo: Repository, path: str) -> str:
+    """The repository path of a path that was typed in the current folder, "" for the root. Raises GitMemError in a bare
+    repository, OutsideRepository as `worktree.relative`."""
+    if repo.root is None:
+        raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
+    place = relative(repo.root, path, Path.cwd())
+    return "" if place == "." else place
 
 
 def _path(repo: Repository, typed: str) -> str:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli.commands.scan import repository_path_of
 from gitmem.cli.options import json_option, open_here, range_option
+from gitmem.cli.places import repository_path_of
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Changed, GitMemError, UsageError

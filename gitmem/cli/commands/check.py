@@ -12,7 +12,7 @@ from gitmem.claims import baseline, documents
 from gitmem.claims.check import check
 from gitmem.claims.finding import Finding, State
 from gitmem.claims.mending import mend
-from gitmem.claims.report import as_annotations, as_sarif, words_of
+from gitmem.claims.report import as_annotations, as_sarif, key_of, words_of
 from gitmem.claims.transition import became_false
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
@@ -105,7 +105,7 @@ def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[
         return findings, len(read.claims), [*read.notes, *notes]
     checked = check(repo, head, read)
     known = frozenset() if options.new_baseline else baseline.read(repo, head)
-    findings = [one for one in checked.findings if (one.sure or options.suspect) and baseline.key_of(one) not in known]
+    findings = [one for one in checked.findings if (one.sure or options.suspect) and key_of(one) not in known]
     return findings, checked.claims, checked.notes
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.commands.scan import repository_path_of
 from gitmem.cli.options import json_option, open_here
+from gitmem.cli.places import repository_path_of
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, Refused

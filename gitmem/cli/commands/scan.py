@@ -14,6 +14,7 @@ import click
 from gitmem import __version__
 from gitmem.cli import completions
 from gitmem.cli.options import open_here, range_option
+from gitmem.cli.places import repository_path_of
 from gitmem.cli.terminal import escape, json_text, page, paint_severities, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
@@ -36,7 +37,6 @@ from gitmem.gate.staged_files import staged_files
 from gitmem.gate.tree_policies import range_policy, staged_policy, tree_policy, worktree_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.opening import Repository
-from gitmem.git.worktree import relative
 from gitmem.json_values import json_value
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, read_regular
@@ -174,15 +174,6 @@ def _policy_of_head(repo: Repository, today: date) -> Policy:
     if head:
         return tree_policy(repo, head, today)
     return Policy(today=today)
-
-
-def repository_path_of(repo: Repository, path: str) -> str:
-    """The repository path of a path that was typed in the current folder, "" for the root. Raises GitMemError in a bare
-    repository, OutsideRepository as `worktree.relative`."""
-    if repo.root is None:
-        raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
-    place = relative(repo.root, path, Path.cwd())
-    return "" if place == "." else place
 
 
 def _with_message(blobs: Iterable[Blob], name: str) -> Iterator[Blob]:
