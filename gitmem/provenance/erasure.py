@@ -9,12 +9,10 @@ refuses, or leaves the line and names it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from itertools import groupby
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused
@@ -23,14 +21,11 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, text_hash
-from gitmem.memory.facts import Entry, parse_lines
-from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
+from gitmem.memory.facts import parse_lines
+from gitmem.memory.forgotten import pattern_of, unlabelled
 from gitmem.memory.percent_encoding import encode
-from gitmem.memory.relation import Kind as Relates
-from gitmem.memory.rivals import PlacedFact, judge, share_enough_words
-from gitmem.memory.similarity import adds_nothing, is_near_duplicate
+from gitmem.memory.rivals import PlacedFact
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.memory.state import SAYS
 from gitmem.messages import Message
@@ -38,40 +33,23 @@ from gitmem.paths import ISO_DAY, MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import facts_at, lines_of_span, merge_spans
 from gitmem.provenance.corrections import Correction, MessageParts, Removal, fact_at, message_of
+from gitmem.provenance.erased_lines import (
+    GUARDED_KINDS,
+    Change,
+    LineChange,
+    Target,
+    is_lasting,
+    line_changes,
+    with_changes,
+)
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
-from gitmem.text.sentences import sentences
 from gitmem.text.terms import terms
 
-LONG_TERM_KINDS = (Kind.MEMORY, Kind.ARCHIVE)
 RENAMED_KINDS = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # files whose names are made of words of their text
-GUARDED_KINDS = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # instructions by people, which are never changed
-TOPICS = "topics"  # heading of an episode's list of words, which is no statement
-MIN_SAME_CHANCE = 0.1  # that two statements say the same, from which a person is told of the line; it stays as it is
 MIN_WORDS_OF_NOTE = 2  # words of the forgotten text in the name of a note that make it change its name
 _DAY = re.compile(rf"{ISO_DAY}-?")
 _TOPICS = re.compile(r"(?m)^## Topics\n\n(?P<words>[^\n]*)\n?\Z")
-
-
-class Change(StrEnum):
-    """What happens to a line that has the forgotten text, or that is a source of it."""
-
-    REMOVED = "removed"
-    MASKED = "masked"  # only the text on the line is replaced
-    LEFT = "left"
-    UNSURE = "unsure"  # a sentence of an episode may say the same in other words; the line stays
-
-
-@dataclass(frozen=True, slots=True)
-class LineChange:
-    """A line of a file before the commit, and what happens to it."""
-
-    path: str
-    line: int  # from 1
-    change: Change
-    text: str
-    verbatim: bool = True  # the line or its statement has the forgotten text; False for one in other words
-    said: tuple[str, ...] = ()  # the sentences of an episode's statement that say it in other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +62,6 @@ class Erasure:
     renamed: tuple[tuple[str, str], ...] = ()  # (old, new) paths of files whose names had words of the text
     texts: tuple[str, ...] = field(default=(), repr=False)  # the forms of the text that were searched for
     unsure: tuple[LineChange, ...] = ()  # lines of episodes that may say it in other words; numbers after the commit
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """The text to forget, with and without its label, and its source lines."""
-
-    texts: tuple[str, ...]  # normalised, case folded
-    pattern: re.Pattern[str]  # finds the texts
-    sources: frozenset[tuple[str, str]]  # (path, text) of the source lines
-    said: tuple[
-        PlacedFact, ...
-    ] = ()  # the text and its source lines as statements, which an episode's are compared with
 
 
 def forget_everywhere(
@@ -158,18 +124,18 @@ def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) 
     facts: list[Removal] = [first]
     for name, data in files.items():
         for other in memory_facts.parse(data).entries:
-            same_text = _is_lasting(name, other.fact) and other.fact.text.casefold() in target.texts
+            same_text = is_lasting(name, other.fact) and other.fact.text.casefold() in target.texts
             if same_text and (name, other.start) != (path, entry.start):
                 facts.append(_removal_of(name, other.fact, ledger))
     places = {(item.path, item.fact.line) for item in facts}
-    changes = [row for name, data in files.items() for row in _line_changes(name, data, target, places)]
+    changes = [row for name, data in files.items() for row in line_changes(name, data, target, places)]
     changes = _spare_sources_of_others(repo, ledger, changes, places)
     lines = tuple(row for row in changes if row.change not in (Change.LEFT, Change.UNSURE))
     left = tuple(row for row in changes if row.change is Change.LEFT)
     unsure = _unsure_lines(reading, config, target, {(row.path, row.line) for row in (*lines, *left)})
     contents: dict[str, bytes | None] = {}
     for name, data in files.items():
-        new_data = _with_changes(data, name, lines, target)
+        new_data = with_changes(data, name, lines, target)
         if new_data != data:
             contents[name] = new_data
     renamed = {}
@@ -233,7 +199,7 @@ def _with_new_links(
 
 
 def _files_to_rename(
-    reading: Reading, config: Config, target: _Target, contents: Mapping[str, bytes | None]
+    reading: Reading, config: Config, target: Target, contents: Mapping[str, bytes | None]
 ) -> list[str]:
     """The files of RENAMED_KINDS that change (`contents`), and those whose name has the whole text, by path."""
     paths = {path for path in contents if kind(path) in RENAMED_KINDS}
@@ -290,7 +256,7 @@ def _removal_of(path: str, fact: Fact, ledger: Ledger) -> Removal:
     return Removal(path, fact, tuple(merge_spans(cited_spans(fact.meta), ledger.sources.get(text_hash(fact.text), []))))
 
 
-def _target_of(repo: Repository, taken: Removal) -> _Target:
+def _target_of(repo: Repository, taken: Removal) -> Target:
     """The texts and source lines of a removed fact."""
     sources = frozenset(source_texts(repo, taken))
     texts = text_forms(taken.fact.text, sources)
@@ -299,7 +265,7 @@ def _target_of(repo: Repository, taken: Removal) -> _Target:
     for fact in (fact for span in taken.sources for fact in parse_lines(lines_of_span(repo, span)).facts):
         if len(wanted & set(terms(fact.text))) >= SAYS * max(1, len(wanted)):  # a cited line may be about another thing
             said.append(PlacedFact("", Fact(fact.text, fact.id, 0, "", fact.meta)))
-    return _Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources, tuple(said))
+    return Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources, tuple(said))
 
 
 def text_forms(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -310,12 +276,7 @@ def text_forms(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]
     return (text,)
 
 
-def _is_lasting(path: str, fact: Fact) -> bool:
-    """Whether the statement is a fact of long-term memory, and no line of a log."""
-    return kind(path) in LONG_TERM_KINDS or bool(fact.get("src"))
-
-
-def _files_with_text(reading: Reading, config: Config, target: _Target, first: str) -> dict[str, bytes]:
+def _files_with_text(reading: Reading, config: Config, target: Target, first: str) -> dict[str, bytes]:
     """Path -> bytes of each file with a line to change or to name; `first` is the file of the fact. Raises GitMemError
     for one with uncommitted edits."""
     repo = reading.repo
@@ -328,96 +289,14 @@ def _files_with_text(reading: Reading, config: Config, target: _Target, first: s
         if path in committed:
             versions.append(repo.read(committed[path]))
         small = (data for data in versions if data and len(data) <= MAX_MEMORY_FILE_BYTES)
-        changes = (row for data in small for row in _line_changes(path, data, target, set()))
+        changes = (row for data in small for row in line_changes(path, data, target, set()))
         if any(row.change is not Change.UNSURE for row in changes):
             files[path] = reading.committed(path)
     return files
 
 
-def _line_changes(path: str, data: bytes, target: _Target, places: set[tuple[str, int]]) -> Iterator[LineChange]:
-    """The lines of a file that have the text or are its sources. `places`: (path, line) of the facts to remove.
-
-    Everything indented below a removed statement is removed with it.
-    """
-    memory = memory_facts.parse(data)
-    lines = [line.rstrip("\r\n") for line in memory.lines]
-    entries = {entry.start: entry for entry in memory.entries}
-    first = 1
-    while first <= len(lines):
-        entry = entries.get(first)
-        fact, last, text = None, first, normalise(lines[first - 1])
-        if entry:
-            fact, last, text = entry.fact, entry.fact.end, entry.fact.text
-        text = text.casefold()
-        block = "\n".join(lines[first - 1 : last])
-        has_text = any(each in text for each in target.texts) or target.pattern.search(block)
-        if not has_text and (path, first) not in places:
-            cited = False
-            for number in range(first, last + 1):
-                line = lines[number - 1]
-                if (path, normalise(line).casefold()) in target.sources:
-                    yield LineChange(path, number, _change_of_source(path, line, fact), line, verbatim=False)
-                    cited = True
-            if entry and not cited and kind(path) is Kind.SESSION and entry.fact.heading.casefold() != TOPICS:
-                yield from _changes_in_other_words(path, entry, lines, target)
-            first = last + 1
-            continue
-        change = _change_of(path, text, target, fact)
-        numbers = [first]
-        if change is Change.REMOVED and entry:
-            last = entry.end
-            numbers = list(range(first, last + 1))
-        elif change is Change.MASKED:
-            numbers = [first + offset for offset in _offsets_with_text(block, target)]
-            if not numbers:
-                numbers, change = [first], Change.LEFT
-        for number in numbers:
-            yield LineChange(path, number, change, lines[number - 1])
-        first = last + 1
-
-
-def _changes_in_other_words(path: str, entry: Entry, lines: Sequence[str], target: _Target) -> Iterator[LineChange]:
-    """The changes of a statement of an episode that says the text in other words: it is removed if each of its
-    sentences surely does and nothing stands below it, else these sentences are masked. A statement that only may say it
-    is UNSURE. Nothing for any other statement."""
-    fact = entry.fact
-    own = sentences(fact.text)
-    said = tuple(sentence for sentence in own if _says_it(sentence, target))
-    numbers = range(fact.line, fact.end + 1)
-    if said and not _is_lasting(path, fact):
-        change = Change.MASKED
-        if len(said) == len(own) and entry.end == fact.end:
-            change = Change.REMOVED
-        for number in numbers:
-            yield LineChange(path, number, change, lines[number - 1], verbatim=False, said=said)
-    elif said or any(_may_say_it(sentence, target) for sentence in own):
-        yield LineChange(path, fact.line, Change.UNSURE, lines[fact.line - 1], verbatim=False)
-
-
-def _says_it(sentence: str, target: _Target) -> bool:
-    """Whether a sentence surely says the text or one of its source lines: it is a near-duplicate of it, with or without
-    words like `we decided that`."""
-    bare = without_deciding_words(sentence)
-    return any(
-        is_near_duplicate(sentence, row.fact.text) or is_near_duplicate(bare, without_deciding_words(row.fact.text))
-        for row in target.said
-    )
-
-
-def _may_say_it(sentence: str, target: _Target) -> bool:
-    """Whether a sentence may say the text in other words: `relation` gives that a chance of at least MIN_SAME_CHANCE,
-    or the sentence has nearly all words of the text."""
-    row = PlacedFact("", Fact(sentence, fact_id(sentence), 0, "", ()))
-    near = [other for other in target.said if share_enough_words(other.fact.text, sentence)]
-    return any(
-        adds_nothing(other.fact.text, sentence)
-        or judge(other, row, as_if_derived=True).probabilities[Relates.SAME] >= MIN_SAME_CHANCE
-        for other in near
-    )
-
-
 def _unsure_lines(
-    reading: Reading, config: Config, target: _Target, others: AbstractSet[tuple[str, int]]
+    reading: Reading, config: Config, target: Target, others: AbstractSet[tuple[str, int]]
 ) -> tuple[LineChange, ...]:
     """The lines of episodes in the work tree that may say the text in other words, by path and line. `others`: (path,
     line) of the lines that change or are named already."""
@@ -428,37 +307,9 @@ def _unsure_lines(
             with suppress(GitMemError, OSError):
                 data = reading.read(path)
         if data and len(data) <= MAX_MEMORY_FILE_BYTES:
-            rows = _line_changes(path, data, target, set())
+            rows = line_changes(path, data, target, set())
             found += [row for row in rows if row.change is Change.UNSURE and (path, row.line) not in others]
     return tuple(found)
-
-
-def _offsets_with_text(block: str, target: _Target) -> list[int]:
-    """The numbers, from 0 and ascending, of the lines of a statement that have part of the text word for word."""
-    offsets: set[int] = set()
-    for match in target.pattern.finditer(block):
-        offsets.update(range(block.count("\n", 0, match.start()), block.count("\n", 0, match.end()) + 1))
-    return sorted(offsets)
-
-
-def _change_of(path: str, text: str, target: _Target, fact: Fact | None) -> Change:
-    """The change of a statement or line that has the forgotten text: LEFT in an instruction file and for another fact
-    that says more, REMOVED when it says nothing else, else MASKED. `fact` is None for a line of no statement."""
-    if kind(path) in GUARDED_KINDS:
-        return Change.LEFT
-    if text in target.texts:
-        return Change.REMOVED
-    if fact and _is_lasting(path, fact):  # another fact, which says more
-        return Change.LEFT
-    return Change.MASKED
-
-
-def _change_of_source(path: str, line: str, fact: Fact | None) -> Change:
-    """The change of a source line in other words: LEFT in an instruction file, for a lasting fact and for a heading,
-    since other entries are below it; else REMOVED."""
-    if kind(path) in GUARDED_KINDS or (fact and _is_lasting(path, fact)) or line.startswith("#"):
-        return Change.LEFT
-    return Change.REMOVED
 
 
 def _spare_sources_of_others(
@@ -493,18 +344,3 @@ def _sources_of_others(
         for key in source_texts(repo, removal):
             citing.setdefault(key, f"{path}:{fact.line}")
     return citing
-
-
-def _with_changes(data: bytes, path: str, changes: tuple[LineChange, ...], target: _Target) -> bytes:
-    """The bytes of the file after the changes of its lines."""
-    change_of_line = {row.line: row.change for row in changes if row.path == path}
-    result = []
-    other_words = pattern_of(sentence for row in changes if row.path == path for sentence in row.said)
-    rows = enumerate(memory_facts.split_lines(data), 1)
-    for change, group in groupby(rows, key=lambda row: change_of_line.get(row[0])):
-        text = "".join(raw for _, raw in group)
-        if change is Change.MASKED:  # the text may go over several lines
-            text = other_words.sub(MASK, target.pattern.sub(MASK, text))
-        if change is not Change.REMOVED:
-            result.append(text)
-    return "".join(result).encode("utf-8", "surrogateescape")

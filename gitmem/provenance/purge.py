@@ -30,7 +30,8 @@ from gitmem.memory.forgotten import MASK, pattern_of
 from gitmem.memory.similarity import terms
 from gitmem.memory.state import SAYS
 from gitmem.provenance.corrections import Removal
-from gitmem.provenance.erasure import Change, Erasure, everywhere_plan, forget_everywhere, text_forms
+from gitmem.provenance.erased_lines import Change
+from gitmem.provenance.erasure import Erasure, everywhere_plan, forget_everywhere, text_forms
 from gitmem.provenance.remaining_copies import source_texts
 
 STATE = "gitmem"  # the folder of our state in the Git directory
