@@ -320,11 +320,7 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
         if not left:
             return f"Nothing more: {CEILING}."
         request = request_of(
-            config,
-            given.prompt,
-            budget=left,
-            subjects=tuple(given.paths),
-            session=pool.values_session,
+            config, given.prompt, budget=left, subjects=tuple(given.paths), session=pool.values_session
         )
         made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
         parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in made.parts])

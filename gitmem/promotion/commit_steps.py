@@ -128,11 +128,4 @@ def record_of_step(step: CommitStep, model: str, agent: str, by: str) -> CommitR
     replaced_facts = sum(item.old is not None for item in step.approved)
     if len(step.moved) + replaced_facts >= BULK_LINES:
         rewrite = f"{replaced_facts} replaced, {len(step.moved)} archived by promotion"
-    return CommitRecord(
-        sources=tuple(links),
-        model=model,
-        agent=agent,
-        reason=reason,
-        rewrite=rewrite,
-        reviewer=by,
-    )
+    return CommitRecord(sources=tuple(links), model=model, agent=agent, reason=reason, rewrite=rewrite, reviewer=by)

@@ -386,11 +386,7 @@ def _message(run: Run, outcome: Outcome) -> str:
     if lost >= BULK_LINES:
         rewrite = f"{lost} moved to the archive by consolidation"
     recorded = trailers.CommitRecord(
-        sources=tuple(links),
-        model=outcome.model,
-        agent=run.config.agent,
-        reason="memory says it once",
-        rewrite=rewrite,
+        sources=tuple(links), model=outcome.model, agent=run.config.agent, reason="memory says it once", rewrite=rewrite
     )
     return trailers.with_record("\n".join(lines), recorded)
 

@@ -410,14 +410,8 @@ def start_command(agent: str, as_json: bool) -> None:
     repo, config = open_here({"agent": agent})
     when = now()
     ended = end_due_sessions(repo, config, when)
-    made = build_context(
-        repo,
-        config,
-        request_of(config, "", without_layers=frozenset(("working",))),
-        when,
-        environ=os.environ,
-        cache=cache_folder(),
-    )
+    request = request_of(config, "", without_layers=frozenset(("working",)))
+    made = build_context(repo, config, request, when, environ=os.environ, cache=cache_folder())
     for note in made.notes:
         say(f"git mem: {note}")
     left = "\n".join(section.text for section in checkpoint(repo, config, when))
