@@ -18,9 +18,9 @@ from gitmem.errors import Changed, GitMemError
 from gitmem.exchange.branch_merge import PREFIX, BranchMerge, go_forward, made_merge, merge_of
 from gitmem.git.commit import MERGE_HEAD, merging
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import Reading, ensure_position, position, writer
+from gitmem.git.transaction import ensure_position, position, writer
 from gitmem.git.undo_record import digest
-from gitmem.git.worktree import read_bytes
+from gitmem.git.worktree import content, read_bytes
 from gitmem.git.write import run_git
 from gitmem.messages import Message
 
@@ -101,8 +101,8 @@ def _staged_merge(repo: Repository) -> StagedMerge:
 
 def _token(repo: Repository, head: str, tip: str, staged: StagedMerge) -> str:
     """A hash of what a person was shown: both sides, the staged entries and the files with open conflicts."""
-    work_tree = Reading(repo)
-    unmerged_files = [(path, digest(work_tree.raw(path))) for path in sorted(staged.unmerged)]
+    assert repo.root is not None
+    unmerged_files = [(path, digest(content(repo.root, path))) for path in sorted(staged.unmerged)]
     state = [head, tip, sorted(staged.oids.items()), unmerged_files]
     return hashlib.sha256(json.dumps(state).encode("ascii")).hexdigest()
 

@@ -25,6 +25,7 @@ from gitmem.git.recovery import RECOVERY_HINT, drop_record, put_back, recover, w
 from gitmem.git.replacement import Replacement, sweep
 from gitmem.git.scratch_files import scratch_folder
 from gitmem.git.sparse_checkout import left_out
+from gitmem.git.unmerged import Ours, ensure_settled, our_versions
 from gitmem.git.worktree import content, locked
 from gitmem.git.write import run_git
 from gitmem.messages import Message
@@ -71,12 +72,13 @@ class Reading:
     def __init__(self, repo: Repository) -> None:
         self.repo = repo
         self.noted: dict[str, bytes | None] = {}
+        self._ours: Ours | None = None  # the files in conflict, asked for with the first file
 
     def read(self, path: str) -> bytes | None:
         """The bytes of a text file; None if there is no file.
 
-        Raises GitMemError for text in UTF-16 (`ensure_utf8`), for an encrypted file, for a pointer of Git LFS and for a
-        file that a sparse checkout leaves out. Raises OutsideRepository and OSError as `worktree.content`.
+        Raises GitMemError for text in UTF-16 (`ensure_utf8`), for an encrypted file, for a pointer of Git LFS, and as
+        `raw`. Raises OutsideRepository and OSError as `worktree.content`.
         """
         data = self.raw(path)
         if data is not None:
@@ -95,10 +97,13 @@ class Reading:
 
     def raw(self, path: str) -> bytes | None:
         """The bytes of a file of any kind; None if there is no file. They are read once and noted, so that a later call
-        gives the same bytes. Raises GitMemError for a file that a sparse checkout leaves out. Raises OutsideRepository
-        and OSError as `worktree.content`."""
+        gives the same bytes. Raises GitMemError for a file in conflict (`ensure_settled`) and for one that a sparse
+        checkout leaves out. Raises OutsideRepository and OSError as `worktree.content`."""
         assert self.repo.root is not None
         if path not in self.noted:
+            if self._ours is None:
+                self._ours = our_versions(self.repo)
+            ensure_settled(self._ours, path)
             data = content(self.repo.root, path)
             if data is None and path in left_out(self.repo):
                 raise GitMemError(

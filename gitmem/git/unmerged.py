@@ -1,16 +1,18 @@
 """Reads files of the work tree as memory: a file in conflict has conflict markers, and HEAD's version is read in its
-place."""
+place. A writer gets an error for such a file (`ensure_settled`)."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
-from gitmem.errors import GitFailed
+from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, read_files
+from gitmem.messages import Message
 
 # One of these is in the Git directory if Git's index may have an unmerged path. `git stash pop` leaves only AUTO_MERGE.
 STATE = ("MERGE_HEAD", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
@@ -42,6 +44,16 @@ def our_versions(repo: Repository) -> dict[str, Entry | None]:
         entry = stages.get(2)
         ours[path] = entry if entry is not None and entry.mode in (REGULAR, EXECUTABLE) else None
     return ours
+
+
+def ensure_settled(ours: Ours, path: str) -> None:
+    """Raise GitMemError if a file is in conflict: a line written between conflict markers is lost, or doubled, when a
+    person settles the conflict. `ours`: of `our_versions`."""
+    if path in ours:
+        raise GitMemError(
+            Message("'{}' is in conflict, and is left as it is", path),
+            Message("settle it in an editor, then: {}; git status shows it", f"git add {shlex.quote(path)}"),
+        )
 
 
 class WorkTreeReader:

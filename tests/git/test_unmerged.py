@@ -89,3 +89,43 @@ def test_a_stash_that_does_not_apply_is_a_conflict_too(repo: Repo) -> None:
     assert repo.run("git", "stash", "pop", check=False).returncode == 1
     done = repo.mem("search", "crane holds")
     assert not marked(done.stdout) and "20 tons" in done.stdout and "MEMORY.md is in conflict" in done.stderr
+
+
+WRITERS = (
+    ["add", "--type", "decision", "We keep the crane: it is paid for"],
+    ["insight", "[Crane] it is paid for"],
+    ["add", "--to", "MEMORY.md", "the crane is paid for"],
+    ["edit", "MEMORY.md:5", "the crane holds 40 tons", "--reason", "measured"],
+    ["forget", "MEMORY.md:5", "--reason", "sold"],
+    ["promote"],
+    ["promote", "--stage"],
+)
+
+
+@pytest.mark.parametrize("args", WRITERS, ids=" ".join)
+def test_a_writer_leaves_a_file_in_conflict_and_says_what_to_type(repo: Repo, args: list[str]) -> None:
+    repo.commit("start", START)
+    repo.write("MEMORY.md", START["MEMORY.md"].replace("10 tons", "30 tons"))
+    repo.git("stash", "-q")
+    log = START[LOG] + "- decision: the crane stays in hall 2 because the floor is firm\n"
+    repo.commit("ours", {"MEMORY.md": START["MEMORY.md"].replace("10 tons", "20 tons"), LOG: log})
+    assert repo.run("git", "stash", "pop", check=False).returncode == 1
+    before, head = repo.read("MEMORY.md"), repo.git("rev-parse", "HEAD")
+
+    done = repo.mem(*args, check=False)
+
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "'MEMORY.md' is in conflict" in done.stderr and "git add MEMORY.md" in done.stderr, done.stderr
+    assert repo.read("MEMORY.md") == before and repo.git("rev-parse", "HEAD") == head
+    assert "30 tons" in before and "20 tons" in before
+
+
+def test_add_leaves_a_log_in_conflict_and_writes_other_files(torn: Repo) -> None:
+    before = torn.read(LOG)
+    done = torn.mem("add", "--to", LOG, "the crane is paid for", check=False)
+    assert done.returncode == 3 and f"'{LOG}' is in conflict" in done.stderr and torn.read(LOG) == before
+    torn.mem("add", "--to", "daily", "the crane is paid for")
+    torn.write("MEMORY.md", START["MEMORY.md"])
+    torn.git("add", "MEMORY.md")
+    torn.mem("add", "--type", "decision", "We keep the crane: it is paid for")
+    assert "We keep the crane" in torn.read("MEMORY.md")
