@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -70,10 +69,10 @@ def import_notes(asked: NotesImport) -> int:
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     config = with_kept_data(config, asked.keep)
-    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into)
+    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into, history=asked.history)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
-    plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
+    plan = importing.without_ignored(repo, plan)
     before = memory_bytes(repo)
     commit = "" if asked.dry_run else importing.import_files(repo, plan, now(), os.environ).commit
     return show_notes(plan, asked, repo.root, commit, (), rivals_since(repo, before, now().date()))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +17,8 @@ REV_PARSE = (
     "rev-parse", "--path-format=absolute", "--show-object-format", "--is-bare-repository", "--git-dir",
     "--git-common-dir", "--show-toplevel",
 )  # fmt: skip
+
+_DUBIOUS = re.compile(r"dubious ownership in repository at '([^\n]+)'\n")  # the path that safe.directory wants
 
 
 class Place(NamedTuple):
@@ -40,9 +44,11 @@ def place_of(start: Path, out: bytes, stderr: bytes) -> Place:
     if len(lines) < 4:
         problem = os.fsdecode(stderr)
         if "dubious ownership" in problem:
+            named = _DUBIOUS.search(problem)
+            path = named[1] if named else os.fspath(start)
             raise UntrustedRepository(
-                Message("Git does not trust the repository at '{}': another user owns it", start),
-                Message("if you trust it: {}", "git config --global --add safe.directory <its path>"),
+                Message("Git does not trust the repository at '{}': another user owns it", path),
+                Message("if you trust it: {}", f"git config --global --add safe.directory {shlex.quote(path)}"),
             )
         if "not a git repository" in problem:
             raise NotARepository(

@@ -20,7 +20,15 @@ from typing import NamedTuple
 
 from gitmem.config import TRACKED, Config
 from gitmem.daily_logs import is_daily
-from gitmem.errors import GitFailed, GitMemError, NotARepository, OutsideRepository, Refused, UsageError
+from gitmem.errors import (
+    GitFailed,
+    GitMemError,
+    NotARepository,
+    OutsideRepository,
+    Refused,
+    UntrustedRepository,
+    UsageError,
+)
 from gitmem.gate.commit_files import files_of_commits
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.file_names import ensure_new_name_passes, masked_name
@@ -100,12 +108,15 @@ class Imported:
     commit: str
 
 
-def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "") -> Plan:
+def plan_import(
+    source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "", *, history: bool = True
+) -> Plan:
     """Plan the import of `source` into the work tree `here`; writes nothing.
 
-    `into`: a folder below memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. Raises
-    UsageError if the source is missing, if one of the two folders contains the other, or if the .gitmem.toml here is
-    not TOML, and GitMemError as `markdown_below`.
+    `into`: a folder below memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. `history`:
+    whether a history of the source is wanted. Raises UsageError if the source is missing, if one of the two folders
+    contains the other, or if the .gitmem.toml here is not TOML, UntrustedRepository if Git does not trust the source
+    whose history is wanted, and GitMemError as `markdown_below`.
     """
     ensure_elsewhere(source, here, "notes")
     source = Path(os.path.expanduser(source)).absolute()
@@ -145,8 +156,8 @@ def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: 
             masked.append((name, content.masks))
         files.append((name, to, content.data))
     daily, text = _daily(source, [(name, to) for name, to, _ in files], config, here)
-    root = _is_root(source, environ)
-    return Plan(source, shape, tuple(files), tuple(left), tuple(masked), root, daily, text, frozenset(same))
+    history = history and _is_root(source, environ)
+    return Plan(source, shape, tuple(files), tuple(left), tuple(masked), history, daily, text, frozenset(same))
 
 
 def _daily(
@@ -414,13 +425,16 @@ def _existing(here: Path, path: str, limit: int = MAX_MEMORY_FILE_BYTES) -> byte
 
 
 def _is_root(source: Path, environ: Mapping[str, str]) -> bool:
-    """Whether the folder is the top of a repository with a commit; only such a history is imported."""
+    """Whether the folder is the top of a repository with a commit; only such a history is imported. Raises
+    UntrustedRepository if Git does not trust the repository."""
     environ = _without_git_paths(environ)
     try:
         place = discover(source, environ)
         if place.root is None or place.root.resolve() != source.resolve():
             return False
         repo = open_repository(source, environ)
+    except UntrustedRepository as error:
+        raise UntrustedRepository(error.message, f"{error.hint}\nwithout its history: --no-history") from None
     except (NotARepository, GitFailed):
         return False
     try:

@@ -327,6 +327,45 @@ def test_the_old_spelling_lays_out_a_new_repository_and_says_the_new_one(tmp_pat
     assert target.read("SOUL.md") == "Brief.\n" and "--from" not in target.mem("init", "-h").stdout
 
 
+def give_away(folder: Path) -> None:
+    for path in (folder, folder / ".git"):
+        os.chown(path, 65534, 65534)
+
+
+only_root = pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0, reason="only root can give a folder to another user"
+)
+
+
+@only_root
+@pytest.mark.parametrize("words", [["init", "--from"], ["import", "notes"]], ids=" ".join)
+def test_a_history_that_git_does_not_trust_is_not_taken_for_none(tmp_path: Path, words: list[str]) -> None:
+    target = Repo(tmp_path / "target", init=words[0] == "import")
+    there = Repo(tmp_path / "their claw")
+    there.commit("first", {"MEMORY.md": "- Old fact.\n"})
+    give_away(there.path)
+    done = target.mem(*words, str(there.path), check=False)
+    assert done.returncode == 3 and "Git does not trust the repository at" in done.stderr, done.stdout + done.stderr
+    assert f"git config --global --add safe.directory '{there.path}'" in done.stderr and "--no-history" in done.stderr
+    assert sorted(path.name for path in target.path.iterdir() if path.name != ".git") == []
+    done = target.mem(*words, str(there.path), "--no-history")
+    assert "without history" in done.stdout and "Old fact" in target.read("MEMORY.md")
+
+
+@only_root
+def test_no_repository_is_made_for_an_import_inside_one_that_git_does_not_trust(tmp_path: Path) -> None:
+    target = Repo(tmp_path / "target")
+    (target.path / "inner").mkdir()
+    there = fill(tmp_path / "notes", {"MEMORY.md": "- Old fact.\n"})
+    give_away(target.path)
+    for words in (["init", "--from", str(there), "inner"], ["setup", "inner", "--yes"]):
+        done = target.mem(*words, check=False)
+        assert done.returncode == 3 and "Git does not trust the repository at" in done.stderr, done.stdout + done.stderr
+        assert f"safe.directory {target.path}" in done.stderr and list((target.path / "inner").iterdir()) == []
+    done = target.mem("config")
+    assert "Git does not trust the repository at" in done.stderr and f"safe.directory {target.path}" in done.stderr
+
+
 def test_daily_notes_of_other_programs_are_logs_once_they_are_imported(target: Repo, tmp_path: Path) -> None:
     line = "- Decision: we deploy on Monday, because support is staffed then.\n"
     there = fill(tmp_path / "vault", {

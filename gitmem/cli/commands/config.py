@@ -14,7 +14,7 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.config.loading import load
 from gitmem.config.settings import SETTINGS, git_name
-from gitmem.errors import NotARepository, UsageError
+from gitmem.errors import NotARepository, UntrustedRepository, UsageError
 from gitmem.git.git_config import clones_settings, user_settings
 
 
@@ -31,6 +31,10 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
     """
     try:
         _, config = open_here()
+    except UntrustedRepository as error:
+        config = load(user_settings(os.environ))
+        say(f"note: {error.message}: your own settings only")
+        say(f"hint: {error.hint}")
     except NotARepository:
         config = load(user_settings(os.environ))
         say("note: not in a repository: your own settings only")

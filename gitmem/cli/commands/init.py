@@ -8,7 +8,6 @@ import secrets
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from gitmem.cli.options import json_option, with_kept_data
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now, settings
-from gitmem.errors import Exit, NotARepository, UsageError
+from gitmem.errors import Exit, NotARepository, UntrustedRepository, UsageError
 from gitmem.gate import adoption_baseline, exceptions
 from gitmem.gate.exceptions import FILE as ALLOWED
 from gitmem.gate.new_exception import exceptions_text
@@ -319,6 +318,8 @@ def _import_into_new(options: InitOptions, source: Path) -> int:
     folder = options.folder.absolute()
     try:
         inside = os.path.isdir(folder) and discover(folder, os.environ).root is not None
+    except UntrustedRepository:
+        raise  # `git init` would make a second repository in it
     except NotARepository:
         inside = False
     config = Config()
@@ -328,8 +329,7 @@ def _import_into_new(options: InitOptions, source: Path) -> int:
         config, root = settings(opened), opened.root or folder
         opened.close()
     config = with_kept_data(config, asked.keep)
-    plan = plan_import(asked.source, config, os.environ, root)
-    plan = replace(plan, history=plan.history and asked.history)
+    plan = plan_import(asked.source, config, os.environ, root, history=asked.history)
     commit = ""
     written: tuple[str, ...] = ()
     if not inside and not asked.dry_run:

@@ -18,7 +18,7 @@ from gitmem.cli.commands.install import promotion_mode
 from gitmem.cli.host_registration import hosts_on_path, is_registered
 from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.errors import Exit, NotARepository, UsageError
+from gitmem.errors import Exit, NotARepository, UntrustedRepository, UsageError
 from gitmem.gate.quoting import without_secrets
 from gitmem.gate.setup_checks import Check
 from gitmem.git.hooks import HOOKS
@@ -235,11 +235,13 @@ def _repository(choices: SetupOptions) -> Step:
 
 
 def _repo(folder: Path) -> Repository | None:
-    """The repository of a folder; None if there is none."""
+    """The repository of a folder; None if there is none. Raises UntrustedRepository if Git does not trust it."""
     try:
         if not folder.is_dir():
             return None
         return open_repository(folder, os.environ)
+    except UntrustedRepository:
+        raise
     except NotARepository:
         return None
 
