@@ -36,6 +36,8 @@ Meta = tuple[tuple[str, str], ...]  # pairs and no mapping: keys repeat (`src`),
 SPAN_KEYS = ("src", "code", "read")
 ABOUT = "about"  # key whose value is the last step of the fact's trail: the thing that it had above it in its log
 ID_LENGTH = 12  # hex digits
+MIN_ID_DIGITS = 6  # hex digits, at least, that name a fact by the beginning of its id
+_HEX_DIGITS = frozenset("0123456789abcdef")
 
 TYPES = (
     "fact", "preference", "constraint", "decision", "deadline", "todo", "timeline", "profile", "rule", "goal",
@@ -144,6 +146,15 @@ def text_hash(text: str) -> str:
 def id_of_hash(digest: str) -> str:
     """The id of the fact whose `text_hash` is `digest`."""
     return digest[:ID_LENGTH]
+
+
+def id_digits(named: str) -> str:
+    """The digits of an id, or of its beginning, as a person or an agent typed them: MIN_ID_DIGITS to ID_LENGTH hex
+    digits, in lower case. "" for any other text."""
+    digits = named.strip().casefold()
+    if MIN_ID_DIGITS <= len(digits) <= ID_LENGTH and _HEX_DIGITS.issuperset(digits):
+        return digits
+    return ""
 
 
 def fact_id(text: str) -> str:

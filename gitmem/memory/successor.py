@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from datetime import date
 
-from gitmem.errors import MissingFile
+from gitmem.errors import MissingFile, UnknownFact
 from gitmem.git.repository import Repository
-from gitmem.memory.fact import Fact, Meta, fact_id, normalise
+from gitmem.memory.fact import Fact, Meta, fact_id, id_digits, normalise
 from gitmem.memory.facts import SUPERSEDES, fact_date, parse, pinned
 from gitmem.memory.new_statements import memory_bytes
 from gitmem.memory.rivals import MEMORY, PROPOSES, PlacedFact, judge, share_enough_words
-
-MIN_ID_DIGITS = 6  # hex digits of an id that name a fact
 
 
 def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -> tuple[Meta, str]:
     """(pair for the comment of a new line that names the fact `ident`, reason): `supersedes=ID` with the reason "", or
     `proposes=ID` with the reason why the line may not replace the fact.
 
-    `text`, `kind`: text and type of the new line. Raises MissingFile if no fact of MEMORY.md has the id, or if `ident`
-    has fewer than MIN_ID_DIGITS digits.
+    `text`, `kind`: text and type of the new line. `ident`: as for `id_digits`. Raises MissingFile if no fact of
+    MEMORY.md has the id, UnknownFact if facts of several ids begin so.
     """
-    old = None
-    if len(ident) >= MIN_ID_DIGITS:
-        known = parse(memory_bytes(repo)).facts
-        old = next((fact for fact in known if fact.id.startswith(ident)), None)
-    if old is None:
+    found: list[Fact] = []
+    if digits := id_digits(ident):
+        found = [fact for fact in parse(memory_bytes(repo)).facts if fact.id.startswith(digits)]
+    if not found:
         raise MissingFile(f"no fact of {MEMORY} has the id '{ident[:12]}'", "memory_search and memory_get show facts")
+    old = found[0]
+    if any(fact.id != old.id for fact in found):
+        raise UnknownFact(f"several facts of {MEMORY} have an id that begins with '{ident[:12]}'", "give all 12 digits")
     why = why_only_proposed(
         old, PlacedFact("", Fact(normalise(text), fact_id(text), 0, meta=(("type", kind),)), today.isoformat())
     )

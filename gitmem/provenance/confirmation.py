@@ -16,14 +16,13 @@ from gitmem.claims.finding import State
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
 from gitmem.config import Config
-from gitmem.errors import GitMemError, MissingFile, UsageError
+from gitmem.errors import UsageError
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.percent_encoding import encode
 from gitmem.provenance import trailers
-from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.corrections import fact_at
 
 
@@ -114,14 +113,3 @@ def _message(repo: Repository, config: Config, path: str, fact: Fact, given: Con
     body = f"memory: confirm 1 fact\n\n- {encode(path)}:{fact.line} {fact.id}"
     stands = f"{fact.id} @ {(repo.head() or '')[:12]}"
     return trailers.with_record(body, trailers.CommitRecord(confirmed=(stands,), agent=given.agent, reason=reason))
-
-
-def place_of_fact(repo: Repository, ident: str) -> tuple[str, int]:
-    """(path, line) at HEAD of the fact of long-term memory whose id begins with `ident`. Raises MissingFile when there
-    is none, GitMemError when there are several."""
-    found = [(path, fact.line) for path, _, fact in facts_at(repo, repo.head() or "") if fact.id.startswith(ident)]
-    if not found:
-        raise MissingFile(f"no fact has the id '{ident[:12]}'", "git mem search --json shows ids")
-    if len(found) > 1:
-        raise GitMemError(f"several facts have the id '{ident[:12]}'", "name one as PATH:LINE")
-    return found[0]

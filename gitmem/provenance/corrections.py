@@ -7,7 +7,6 @@ rewrite it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -26,7 +25,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory import archiving
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, render_span, text_hash
+from gitmem.memory.fact import MIN_ID_DIGITS, Fact, cited_spans, fact_id, id_digits, normalise, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.memory.percent_encoding import encode
@@ -122,7 +121,6 @@ class Correction:
 Draft = CommitDraft[tuple[Removal, ...]]
 Plan = Callable[[Reading], Draft]
 CORRECTED, SUPERSEDED = "correct 1 fact", "supersede 1 fact"  # subjects of the commits of `edit` and `supersede`
-MIN_ID_DIGITS = 8  # hexadecimal digits, at least, that name a fact by its id
 # Keys of a comment that pass on to the superseding fact.
 LASTING_KEYS = ("type", "about", "tags", "importance", "pinned")
 
@@ -234,14 +232,14 @@ def _entry_to_replace(reading: Reading, config: Config, path: str, line: int, te
 def place_of_fact(repo: Repository, ident: str) -> tuple[str, int]:
     """(path, line) of the fact of long-term memory at HEAD whose id begins with `ident`.
 
-    `ident`: MIN_ID_DIGITS to 12 hexadecimal digits. Raises UsageError for anything else, UnknownFact when no fact or
-    several facts have such an id.
+    `ident`: as for `id_digits`. Raises UsageError for any other text, UnknownFact when no fact or several facts have
+    such an id.
     """
-    wanted = ident.strip().casefold()
-    if not re.fullmatch(rf"[0-9a-f]{{{MIN_ID_DIGITS},12}}", wanted):
+    wanted = id_digits(ident)
+    if not wanted:
         raise UsageError(
             Message("the id of a fact is {} to 12 hexadecimal digits", MIN_ID_DIGITS),
-            "results of edit, promote and receipts name it; or name the place",
+            "git mem search --json, edit, promote and receipts name it; or name the place",
         )
     rows = facts_at(repo, repo.head() or "")
     places = [(path, fact.line) for path, _, fact in rows if fact.id.startswith(wanted)]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import agent_option, cites_option, json_option, open_here, say_if_detached
 from gitmem.cli.places import parse_place
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.provenance.confirmation import ConfirmationRequest, confirm, place_of_fact
+from gitmem.memory.fact import id_digits
+from gitmem.provenance.confirmation import ConfirmationRequest, confirm
+from gitmem.provenance.corrections import place_of_fact
 
 
 @click.command()
@@ -31,7 +31,7 @@ def command(place: str, cites: tuple[str, ...], quote: str, reason: str, agent: 
     git mem confirm MEMORY.md:17 --cites src/auth.py:12-30 --reason "read it again"
     """
     repo, config = open_here()
-    if re.fullmatch(r"[0-9a-f]{6,12}", place):
+    if id_digits(place):
         path, line = place_of_fact(repo, place)
     else:
         path, line = parse_place(repo, place)

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import closing
+from datetime import date
+from itertools import count
 
 import pytest
 
+from gitmem import api
+from gitmem.errors import UnknownFact, UsageError
+from gitmem.git.opening import open_repository
+from gitmem.memory.fact import fact_id
+from gitmem.memory.successor import successor
 from tests.harness import Repo
 
 CODE = "def limit(user):\n    tries = 30\n    for attempt in range(tries):\n        check(user, attempt)\n"
@@ -63,3 +72,32 @@ def test_why_shows_what_became_of_the_code_and_what_stood_there(cited: Repo) -> 
     assert "these lines changed" in said and "tries = 30" in said
     (one,) = json.loads(cited.mem("why", place, "--json").stdout)["code"]
     assert one == {"cites": "src/limit.py:1-4", "state": "changed", "words": "these lines changed"}
+
+
+def test_one_rule_says_what_names_a_fact_by_its_id(cited: Repo) -> None:
+    ident = fact_id("Entry is refused after 30 attempts")
+    with api.open(cited.path) as memory:
+        done = memory.forget(id=f" {ident[:6].upper()} ", reason="measured", dry_run=True)
+        assert done["facts"][0]["line"] == line(cited)
+        with pytest.raises(UsageError):
+            memory.forget(id=ident[:5], reason="measured")
+    assert cited.mem("confirm", ident[:5], check=False).returncode == 2
+    assert "no committed fact has the id 000000" in cited.mem("confirm", "000000", check=False).stderr
+    cited.mem("confirm", ident[:6].upper())
+
+
+def test_an_agents_line_names_one_fact_by_the_beginning_of_its_id(repo: Repo) -> None:
+    by_beginning: dict[str, str] = {}
+    pair: list[str] = []
+    for number in count():  # about 5,000 texts, for two ids whose first 6 digits are the same
+        text = f"The crane holds {number} tons"
+        if other := by_beginning.get(fact_id(text)[:6]):
+            pair = [other, text]
+            break
+        by_beginning[fact_id(text)[:6]] = text
+    repo.write("MEMORY.md", f"# Memory\n\n- {pair[0]}\n- {pair[1]}\n")
+    with closing(open_repository(repo.path, os.environ)) as there:
+        with pytest.raises(UnknownFact):
+            successor(there, "The crane is sold", "fact", fact_id(pair[1])[:6], date(2026, 2, 5))
+        meta, _ = successor(there, "The crane is sold", "fact", fact_id(pair[1]).upper(), date(2026, 2, 5))
+    assert meta == (("proposes", fact_id(pair[1])),)
