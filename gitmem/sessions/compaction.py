@@ -22,6 +22,7 @@ CLEARED = "[cleared: old tool output]"
 RESERVED_TOKENS = 20_000  # of the context window, for the next answer
 MARGIN_TOKENS = 4_000  # before the reserved ones, from which the window counts as nearly full
 WINDOW_SHARE = 0.75  # of the window, from which it counts as nearly full
+MAX_FREE_SHARE = 0.5  # of the window, for RESERVED_TOKENS and MARGIN_TOKENS: small local models have 8,192 tokens
 
 
 def full_window_reason(
@@ -35,10 +36,12 @@ def full_window_reason(
     `window` is 0 (unknown).
 
     The window is nearly full from `share` of its size on, or when fewer than `soft` tokens are free before the last
-    `reserve` tokens. So a window of at most `reserve` + `soft` tokens always counts as nearly full.
+    `reserve` tokens. `reserve` and `soft` together count as at most MAX_FREE_SHARE of the window, so that a window that
+    is smaller than both is not nearly full from the first turn on.
     """
     size = sum(estimate(turn.text) for turn in turns)
-    full_at = min(window * share, max(0, window - reserve - soft))
+    free = min(reserve + soft, window * MAX_FREE_SHARE)
+    full_at = min(window * share, window - free)
     if window > 0 and size >= full_at:
         return f"{size} tokens of a window of {window}"
     return ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.token_count import estimate
-from gitmem.sessions.compaction import CLEARED, compact, compaction_reason, prune, trim
+from gitmem.sessions.compaction import CLEARED, compact, compaction_reason, full_window_reason, prune, trim
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
@@ -41,6 +42,14 @@ def test_a_tool_call_and_its_result_are_never_parted(kinds: list[str], keep: int
     calls = {call for turn in done.kept for call in turn.calls}
     assert calls == {turn.answers for turn in done.kept if turn.answers}
     assert sorted(done.kept + done.dropped, key=turns.index) == turns
+
+
+@pytest.mark.parametrize(("window", "full_at"), [(4_096, 2_048), (8_192, 4_096), (24_000, 12_000), (128_000, 96_000)])
+def test_a_small_window_is_not_nearly_full_from_the_first_turn_on(window: int, full_at: int) -> None:
+    assert not full_window_reason([Turn("a", Role.USER, "x", 1)], window)
+    per_token = 100_000 / estimate("x" * 100_000)
+    for tokens, full in ((full_at - 20, False), (full_at + 20, True)):
+        assert bool(full_window_reason([Turn("a", Role.USER, "x" * int(tokens * per_token), 1)], window)) is full
 
 
 def test_compaction_is_due_by_turns_tokens_or_window() -> None:
