@@ -25,6 +25,7 @@ from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import reports_work, things, topic_of
 from gitmem.provenance.line_origins import statement_origins
 from gitmem.text.heading_words import is_generic_heading
+from gitmem.text.literal_breaks import between_literal_breaks
 from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 
@@ -61,6 +62,7 @@ _THOUGHT_END = re.compile(r"[.!?。！？…]\W*$|(?:다|함|음|임|됨|요|た
 _INNER_COLON = re.compile(r"[.!?。！？][\s*_]*\S[^.!?]{0,20}[:：]")
 _CODE = re.compile(r"`[^`]*`")
 _BOLD = re.compile(r"(?<!\*)\*\*(?![*/])")  # a mark of a bold part; no glob (`src/**/a.py`)
+_MARKER = re.compile(r"^(?:[-*+]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _HANGUL = re.compile(r"[가-힣]")
 _WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
@@ -192,12 +194,24 @@ def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
         if text.startswith((">", "|")) or len(text) > MAX_STATEMENT_CHARS or not any(map(str.isalnum, text)):
             continue
         if statement.form is Form.ITEM:
-            yield Passage(statement.first, statement.last, text, statement, origin)
+            yield from _between_literal_breaks(Passage(statement.first, statement.last, text, statement, origin))
         else:
             for first, last in _pieces(lines, statement):
                 piece = " ".join(" ".join(_without_comment(line) for line in lines[first - 1 : last]).split())
                 if any(map(str.isalnum, piece)):
-                    yield Passage(first, last, unicodedata.normalize("NFC", piece), statement, origin)
+                    text = unicodedata.normalize("NFC", piece)
+                    yield from _between_literal_breaks(Passage(first, last, text, statement, origin))
+
+
+def _between_literal_breaks(passage: Passage) -> Iterator[Passage]:
+    """The parts of a passage of one line between its literal line breaks, without list markers and without headings."""
+    first, *others = between_literal_breaks(passage.text)
+    if not others or passage.first != passage.last:
+        yield passage
+        return
+    for part in (first, *(_MARKER.sub("", other, count=1) for other in others)):
+        if not part.startswith("#") and any(map(str.isalnum, part)):
+            yield passage._replace(text=part)
 
 
 def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]:

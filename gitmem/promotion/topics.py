@@ -14,7 +14,7 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
 from gitmem.memory.topics import as_topic
 from gitmem.text.english import NOT_NAMES
-from gitmem.text.heading_words import GENERIC_WORDS, leading_topic
+from gitmem.text.heading_words import GENERIC_WORDS, begins_with_generic_label, leading_topic
 from gitmem.text.names import is_identifier, name_words
 
 MAX_BOTH_CHARS = 60  # characters of a heading and a parent item together; beyond them the item alone is the topic
@@ -47,7 +47,8 @@ def topic_of(statement: Statement, text: str) -> str:
     """The topic to put before `text`, a text of the statement; "" for none.
 
     It is the nearest heading and the nearest parent item that name a thing, without those whose words `text` has. A
-    heading with a time is an occasion; it counts only when there is no parent item and `text` has no name. Outer steps
+    heading with a time is an occasion; it counts only when there is no parent item and `text` has no name, or begins
+    with the label of a kind of line (`Fix: ...`): such a line is about what its heading names. Outer steps
     that name a thing (`things`) come before it, the nearest first, while the whole is still read as a topic
     (`leading_topic`); the others are part of `about_topic`.
     """
@@ -57,7 +58,7 @@ def topic_of(statement: Statement, text: str) -> str:
     heading = ""
     if headings:
         heading = headings[-1]
-    is_occasion = bool(statement.time and (parent or _has_name(text)))
+    is_occasion = bool(statement.time and (parent or (not begins_with_generic_label(text) and _has_name(text))))
     if is_occasion:
         heading = ""
     if heading and parent and (has_topic(parent, heading) or len(heading) + len(parent) > MAX_BOTH_CHARS):

@@ -20,6 +20,7 @@ from gitmem.messages import Message
 from gitmem.text import dates, english
 from gitmem.text.denials import denials
 from gitmem.text.languages import LANGUAGES
+from gitmem.text.literal_breaks import between_literal_breaks
 from gitmem.text.names import is_identifier, name_words
 from gitmem.text.numbers import NUMBER, NUMBER_WORDS, numbers, plain_number, quantities
 from gitmem.text.sentences import sentence_spans, sentences
@@ -196,7 +197,8 @@ def denial_problem(text: str, cited: str, days: Iterable[date]) -> str:
     A text with a denial needs a cited line with one. A text without one must not rest on a denying sentence: the one
     with most of its words, at least MIN_DENIED of them. Of two sentences with as many, the one without a denial counts.
     """
-    cited_sentences = [sentence for line in cited.split("\n") for sentence in sentences(line)]
+    cited_lines = [part for line in cited.split("\n") for part in between_literal_breaks(line)]
+    cited_sentences = [sentence for line in cited_lines for sentence in sentences(line)]
     if denials(text):
         if any(map(denials, cited_sentences)):
             return ""

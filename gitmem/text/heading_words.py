@@ -72,6 +72,12 @@ def leading_topic(text: str) -> str:
     return split_topic(text)[0]
 
 
+def begins_with_generic_label(text: str) -> bool:
+    """Whether a text of one line begins with a label that names a kind of line: `Fix: ...`, `**문제:** ...`."""
+    found = _BEFORE_COLON.match(OPENING_MARKS.sub("", text))
+    return found is not None and any(map(str.isalpha, found[1])) and is_generic_heading(found[1].strip("*_ "))
+
+
 def split_topic(text: str) -> tuple[str, str]:
     """(`leading_topic` of a text, the text behind its colon); ("", the text) for a text without a topic."""
     bare = OPENING_MARKS.sub("", text)

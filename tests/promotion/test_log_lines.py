@@ -305,3 +305,38 @@ def test_an_origin_holds_for_all_below_it_in_any_spelling(log: str, line: int) -
     whole = [*log.splitlines(), "", "## Other", "", "- two"]
     origins = line_origins(read(whole))
     assert origins[line - 1] == "web" and not origins[-1]
+
+
+def test_lines_with_a_literal_line_break_between_them_are_facts_of_their_own() -> None:
+    made = offered(
+        "# 2026-03-01\n\n"
+        r"- We decided that the ferry is painted each spring\nThe limit is 20 berths.\n- rule: never moor at pier 3 by hand"
+        "\n"
+    )
+    assert [one.text for one in made] == [
+        "We decided that the ferry is painted each spring", "The limit is 20 berths.", "never moor at pier 3 by hand",
+    ]  # fmt: skip
+    assert {one.sources[0].start_line for one in made} == {3}
+    written = log(r"- We decided that the ferry is painted each spring\n- rule: never moor at pier 3 by hand")
+    run = decide(
+        RulesModel().propose([written], []).operations,
+        [written],
+        facts.parse(b""),
+        Rules(date(2026, 3, 1), lambda text: ""),
+    )
+    assert sorted(one.operation.text for one in run.approved) == [
+        "We decided that the ferry is painted each spring", "never moor at pier 3 by hand",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"We decided to join the rows with `a\nB` because the reader wants it",
+        r'We decided to join the rows with "a\nB" because the reader wants it',
+        r"We decided to keep the ferry's logs in D:\nAlt because the disk is large",
+        r"We decided to keep the ferry's logs in D:\ferry\new because the disk is large",
+    ],
+)
+def test_a_backslash_and_n_in_code_or_in_a_path_is_no_line_break(text: str) -> None:
+    assert [passage.text for passage in passages_of([f"- {text}"])] == [text]

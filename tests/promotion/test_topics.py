@@ -97,3 +97,11 @@ def test_what_only_says_when_is_no_part_of_a_topic(heading: str) -> None:
 )
 def test_a_heading_of_one_sentence_at_most_is_a_topic(heading: str, fact: str) -> None:
     assert proposed("# Log", "", f"## {heading}", "", f"- {RULE}") == fact
+
+
+@pytest.mark.parametrize("label", ["Fix:", "**Fix:**", "**Solution**:", "해결:"])
+def test_a_line_that_begins_with_the_kind_of_line_takes_the_heading_of_its_time(label: str) -> None:
+    line = f"{label} always check the Redis key before a refund is written"
+    assert proposed("## 11:00 - Payments", "", f"- {line}") == f"Payments: {line}"
+    bare = "always check the Redis key before a refund is written"
+    assert proposed("## 11:00 - Payments", "", f"- {bare}") == bare
