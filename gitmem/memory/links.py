@@ -17,9 +17,9 @@ from urllib.parse import quote, unquote
 # text that opens many links and closes none.
 _LINK = re.compile(
     r"""
-    # [text](<target with spaces>) and [text](target); a bare target may hold one pair of parentheses
+    # [text](<target with spaces>) and [text](target); a bare target may hold one pair of parentheses and escaped ones
     \]\( < (?P<bracketed> [^<>\n]{1,1000} ) >                                                  (?= [\s)] )
-    | \]\( (?P<bare> [^\s()<>]{1,1000} (?: \( [^\s()]{0,200} \) [^\s()<>]{0,1000} )? )         (?= [\s)] )
+    | \]\( (?P<bare> (?: [^\s()<>\\] | \\[()]? ){1,1000} (?: \( [^\s()]{0,200} \) [^\s()<>]{0,1000} )? ) (?= [\s)] )
     # [label]: <target with spaces> and [label]: target
     | ^\ {0,3} \[ [^\]\n]{1,200} \]: [ \t]* < (?P<definition_bracketed> [^<>\n]{1,1000} ) >
     | ^\ {0,3} \[ [^\]\n]{1,200} \]: [ \t]* (?P<definition_bare> \S{1,1000} )
@@ -29,7 +29,16 @@ _LINK = re.compile(
     """,
     re.MULTILINE | re.IGNORECASE | re.VERBOSE,
 )
-_BARE = ("bare", "definition_bare")  # groups of `_LINK` whose target ends at white space
+# Group of `_LINK` -> a path that is read as it is written when it stands in this form, without percent-encoding.
+_AS_WRITTEN = {
+    "bracketed": re.compile(r"[^<>\n]+"),
+    "bare": re.compile(r"[^\s()<>\\]+ (?: \( [^\s()]{0,200} \) [^\s()<>]* )?", re.VERBOSE),
+    "definition_bracketed": re.compile(r"[^<>\n]+"),
+    "definition_bare": re.compile(r"[^\s<]\S*"),
+    "double_quoted": re.compile(r'[^"\n]+'),
+    "single_quoted": re.compile(r"[^'\n]+"),
+}
+_ESCAPED = re.compile(r"\\([()])")
 # [[path]], ![[path]], [[path#heading]], [[path|shown text]]
 _WIKI = re.compile(
     r"""
@@ -84,11 +93,9 @@ def relinked(text: str, name: str, moved: Mapping[str, str]) -> str:
         if path not in moved:
             continue
         new_path = posixpath.relpath(moved[path], new_folder)
-        if posixpath.normpath(unquote(target.path)) == new_path:
+        if posixpath.normpath(target.named) == new_path:
             continue
-        was_encoded = "%" in target.path
-        would_end_at_space = target.is_bare and " " in new_path
-        if was_encoded or would_end_at_space:
+        if "%" in target.path or not _is_read_as_written(new_path, target.form):
             new_path = quote(new_path)
         pieces.append(text[copied_to : target.start] + new_path)
         copied_to = target.path_end
@@ -100,15 +107,28 @@ class _Target(NamedTuple):
     """The target of a link without brackets or quotation marks.
 
     `path`: the target as it is written, up to its first `#` or `?`. `start`, `path_end`: the offsets of `path` in the
-    text. `is_path`: False for a URL or a place in the same file. `is_bare`: the target has no
-    brackets or quotation marks, so a space would end it.
+    text. `is_path`: False for a URL or a place in the same file. `form`: its group in `_LINK`.
     """
 
     path: str
     start: int
     path_end: int
     is_path: bool
-    is_bare: bool
+    form: str
+
+    @property
+    def named(self) -> str:
+        """The path without escapes and percent-encoding."""
+        path = self.path
+        if self.form == "bare":
+            path = _ESCAPED.sub(r"\1", path)
+        return unquote(path)
+
+
+def _is_read_as_written(path: str, form: str) -> bool:
+    """Whether a path in a link of this form is the target of the link: no character of it ends the target, begins a
+    fragment or is percent-encoding."""
+    return _AS_WRITTEN[form].fullmatch(path) is not None and not _PATH_END.search(path) and unquote(path) == path
 
 
 def _targets(text: str) -> Iterator[_Target]:
@@ -124,7 +144,7 @@ def _targets(text: str) -> Iterator[_Target]:
             start=start,
             path_end=path_end,
             is_path=_NO_PATH.match(text, start, end) is None,
-            is_bare=form in _BARE,
+            form=form,
         )
 
 
@@ -132,7 +152,7 @@ def _resolved(target: _Target, name: str) -> str:
     """The path that a target in the file `name` leads to; "" for a URL, an anchor or a path outside."""
     if not target.is_path:
         return ""
-    path = unquote(target.path)
+    path = target.named
     if path.startswith("/"):
         path = path.lstrip("/")  # as GitHub and wikis read it: from the top of the repository
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,3 +55,25 @@ def test_the_path_alone_changes_in_a_link_whose_fragment_repeats_it() -> None:
     assert relinked("[a]: a.md#a.md 'a.md'", "note.md", moved) == "[a]: new%20folder/a.md#a.md 'a.md'"
     assert relinked("[a](</a.md?a.md>)", "note.md", moved) == "[a](<new folder/a.md?a.md>)"
     assert relinked("<a href='a.md'>", "note.md", moved) == "<a href='new folder/a.md'>"
+
+
+FORMS = ("[a]({})", "[a](<{}>)", "[a]: {}", "[a]: <{}>", '<img src="{}">', "<a href='{}'>")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "name", ["b(1.md", "b)1.md", "b(1)(2).md", "b#1.md", "b?.md", "b%41.md", "b <c>.md", '"b\' c".md']
+)
+def test_a_link_leads_to_a_moved_file_whatever_its_new_name(form: str, name: str) -> None:
+    text = relinked(form.format("a.md"), "note.md", {"a.md": f"memory/{name}"})
+    assert Linkable({f"memory/{name}"}).linked(text, "note.md") == {f"memory/{name}"}, text
+
+
+def test_an_escaped_parenthesis_is_part_of_a_name() -> None:
+    text = r"[a](b\(1.md) [b](b\(2\).md#x) [c](b(3).md)"
+    names = {"b(1.md", "b(2).md", "b(3).md"}
+    assert Linkable(names).linked(text, "note.md") == names
+    assert (
+        relinked(text, "note.md", {name: f"memory/{name}" for name in names})
+        == "[a](memory/b%281.md) [b](memory/b(2).md#x) [c](memory/b(3).md)"
+    )
