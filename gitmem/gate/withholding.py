@@ -38,11 +38,19 @@ def without_blocked(lines: Sequence[str], path: str) -> list[str]:
     """The lines, judged together as one text, with each line that a blocking finding touches replaced by WITHHELD; all
     lines are replaced for a finding about the text as a whole.
 
-    `lines`: without line ends. None may contain LF: other lines than those with the finding would be replaced. `path`:
-    the path of the text, `MESSAGE` for a commit message. Exceptions and settings of the repository do not count.
+    `lines`: without line ends; one that holds an LF all the same is replaced as a whole. `path`: the path of the text,
+    `MESSAGE` for a commit message. Exceptions and settings of the repository do not count.
     """
-    found = examine("\n".join(lines), path, Policy())
-    return withhold_lines(lines, [finding for finding in found if finding.severity is Severity.BLOCK])
+    text = "\n".join(lines)
+    found = examine(text, path, Policy())
+    rows = withhold_lines(text.split("\n"), [finding for finding in found if finding.severity is Severity.BLOCK])
+    shown: list[str] = []
+    at = 0
+    for line in lines:
+        after = at + line.count("\n") + 1
+        shown.append(WITHHELD if WITHHELD in rows[at:after] else line)
+        at = after
+    return shown
 
 
 def withhold_lines(lines: Sequence[str], findings: Iterable[Finding]) -> list[str]:
