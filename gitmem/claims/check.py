@@ -148,7 +148,7 @@ def _missing(one: FileClaim, lookup: ClaimLookup, history: History) -> bool:
             return False
         ignored = [place for place in base_folders(claim, one.path) if place and lookup.tree.ignored(place)]
         whole = [path for path in _whole(one) if not any(path.startswith(f"{place}/") for place in ignored)]
-        if any(map(lookup.tree.ignored, whole)) or _escapes(one):
+        if any(lookup.tree.ignored(path, is_file=history.had_file(path)) for path in whole) or _escapes(one):
             return False
         # The path may be relative to a package that the line does not name.
         below = lookup.tree.below_ends(claim.token)

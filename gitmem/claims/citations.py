@@ -117,7 +117,7 @@ class TreeCode:
         return ""
 
     def out_of_reach(self, path: str) -> str:
-        return "Git ignores it" if self.tree.ignored(path) else ""
+        return "Git ignores it" if self.tree.ignored(path, is_file=True) else ""
 
     def has(self, path: str) -> bool:
         return path in self.tree.oids

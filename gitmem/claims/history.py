@@ -53,6 +53,11 @@ class History:
                 return Departure(path, commit, self._folder_now(path, commit))
         return None
 
+    def had_file(self, path: str) -> bool:
+        """Whether a commit removed a file at exactly this path, and none a file of a folder there."""
+        below = f"{path}/"
+        return path in self._removed and not any(file.startswith(below) for file in self._removed)
+
     def of_end(self, end: str) -> Departure | None:
         """The departure of a path that ended with `end`: of a file, or if `end` has at least two parts also of a
         folder.

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from gitmem.claims.path_words import parts_of
 from gitmem.errors import GitFailed
@@ -18,6 +19,16 @@ from gitmem.git.repository import Repository
 MAX_RULE_FILES = 200  # `.gitignore` files that are read
 MAX_RULE_FILE_BYTES = 1 << 16  # the rest of a larger one is ignored
 MAX_SAME_NAMED_FOLDERS = 50
+
+
+class _Rule(NamedTuple):
+    """One rule of a .gitignore file. `folder`: of the file, "" for the root. `pattern`: of paths below it. `ignores`:
+    False for a negated rule. `folders_only`: the rule ends with `/`."""
+
+    folder: str
+    pattern: re.Pattern[str]
+    ignores: bool
+    folders_only: bool
 
 
 class Tree:
@@ -35,7 +46,7 @@ class Tree:
             entries = _listed(repo, commit, near)
         self.entries: Sequence[Entry] = entries
         self.oids = {entry.path: entry.oid for entry in self.entries}
-        self._verdicts: dict[str, bool] = {}
+        self._verdicts: dict[tuple[str, bool], bool] = {}
         self.closed = {entry.path for entry in self.entries if entry.mode in (GITLINK, SYMLINK)}
 
     @cached_property
@@ -100,37 +111,41 @@ class Tree:
         return []
 
     @cached_property
-    def _rules(self) -> list[tuple[str, re.Pattern[str], bool]]:
-        """(folder, pattern, whether it ignores) of each ignore rule. Rules of outer folders come first; the last rule
-        that matches a path decides."""
+    def _rules(self) -> list[_Rule]:
+        """The ignore rules. Those of outer folders come first; the last rule that matches a path decides."""
         files = [path for path in self.named.get(".gitignore", ()) if path in self.oids]
         files = sorted(files, key=lambda path: (path.count("/"), path))[:MAX_RULE_FILES]
-        rules: list[tuple[str, re.Pattern[str], bool]] = []
+        rules: list[_Rule] = []
         for path, (_, data) in zip(files, self.repo.read_many([self.oids[path] for path in files]), strict=True):
             folder = path.rpartition("/")[0]
             for row in (data or b"")[:MAX_RULE_FILE_BYTES].decode("utf-8", "replace").splitlines():
                 negated = row.startswith("!")
                 if (row := row.removeprefix("!").strip()) and not row.startswith("#") and row.strip("/*"):
-                    rules.append((folder, _rule(row), not negated))
+                    rules.append(_Rule(folder, _rule(row), not negated, row.endswith("/")))
         return rules
 
-    def ignored(self, path: str) -> bool:
-        """Whether the ignore rules of the tree ignore a path or a folder above it."""
+    def ignored(self, path: str, *, is_file: bool = False) -> bool:
+        """Whether the ignore rules of the tree ignore a path or a folder above it. `is_file`: a rule for folders
+        (`build/`) does not fit the path itself; else a path that the tree lacks may be a folder."""
         parts = path.rstrip("/").split("/")
-        return any(self._ignored("/".join(parts[:depth])) for depth in range(1, len(parts) + 1))
+        if any(self._ignored("/".join(parts[:depth]), is_folder=True) for depth in range(1, len(parts))):
+            return True
+        return self._ignored("/".join(parts), is_folder=not is_file)
 
-    def _ignored(self, path: str) -> bool:
+    def _ignored(self, path: str, *, is_folder: bool) -> bool:
         """Whether the .gitignore files of the tree ignore this path itself, not a folder above it; the last rule that
-        fits decides. `path`: without `/` at its end. A rule for folders (`build/`) also fits a file of that name."""
-        found = self._verdicts.get(path)
+        fits decides. `path`: without `/` at its end."""
+        found = self._verdicts.get((path, is_folder))
         if found is None:
             found = False
-            for folder, rule, ignores in self._rules:
-                if folder and not path.startswith(f"{folder}/"):
+            for rule in self._rules:
+                if rule.folders_only and not is_folder:
                     continue
-                if rule.fullmatch(path.removeprefix(f"{folder}/")):
-                    found = ignores
-            self._verdicts[path] = found
+                if rule.folder and not path.startswith(f"{rule.folder}/"):
+                    continue
+                if rule.pattern.fullmatch(path.removeprefix(f"{rule.folder}/")):
+                    found = rule.ignores
+            self._verdicts[path, is_folder] = found
         return found
 
 

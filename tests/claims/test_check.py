@@ -73,6 +73,15 @@ def test_what_git_ignores_is_not_missed(repo: Repo) -> None:
     assert found(repo) == []
 
 
+def test_a_rule_for_folders_does_not_hide_a_removed_file_of_that_name(repo: Repo) -> None:
+    files = {".gitignore": "build/\n", "CLAUDE.md": "Run `scripts/build` and look at `out/build`\n", "conf/b": "x"}
+    repo.commit("o", {**files, "scripts/build": "#!/bin/sh\n"})
+    assert found(repo) == []
+    repo.git("rm", "-q", "scripts/build")
+    repo.commit("away")
+    assert [one.claim for one in found(repo)] == ["scripts/build"]
+
+
 def test_a_name_that_code_defined_when_the_line_was_written_is_gone(repo: Repo) -> None:
     repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n", "README.md": "open_door\n"})
     repo.commit("other", {"src/door.py": DOOR.replace("open_door", "unlock")})
