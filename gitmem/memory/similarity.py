@@ -15,6 +15,7 @@ from typing import NamedTuple
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.topics import Topic, may_be_one_topic, statement_topic
 from gitmem.text.denials import denials, without_denials
+from gitmem.text.directions import is_way_back
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import OPENING_MARKS, names
 from gitmem.text.numbers import NUMBER, plain_number
@@ -109,7 +110,8 @@ def matter_terms(text: str) -> frozenset[str]:
 
 def is_near_duplicate(a: str, b: str) -> bool:
     """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, both or
-    neither has a denial, they call the same things wrong or replaced, and they do not begin with two topics.
+    neither has a denial, they call the same things wrong or replaced, they do not begin with two topics, and neither
+    states the way back of the other.
 
     `don't use` equals `do not use`, and `1,000` equals `1000`.
     """
@@ -118,14 +120,15 @@ def is_near_duplicate(a: str, b: str) -> bool:
         return False
     if one.numbers != other.numbers or one.names != other.names or bool(one.denials) != bool(other.denials):
         return False
-    return likeness(one.matter | one.numbers, other.matter | other.numbers) >= SAME
+    return likeness(one.matter | one.numbers, other.matter | other.numbers) >= SAME and not is_way_back(a, b)
 
 
 def adds_nothing(a: str, b: str) -> bool:
     """Whether the text `a` adds nothing to the text `b`.
 
     `b` must have nearly all words of `a`, all its numbers and names and the same denials, and a number or name of `a`
-    must not be in a side clause of `b` only ("because 8080 is taken"). False for a text `a` of up to three words.
+    must not be in a side clause of `b` only ("because 8080 is taken"). False for a text `a` of up to three words, and
+    for the way back of what `b` states.
     """
     new, known = _read(a), _read(b)
     if _take_different_sides(new, known):
@@ -135,7 +138,7 @@ def adds_nothing(a: str, b: str) -> bool:
     missing = new.words - known.words
     if new.denials != known.denials or not new.names <= known.names:
         return False
-    return not any(c.isdigit() for word in missing for c in word) and not _only_aside(a, b)
+    return not any(c.isdigit() for word in missing for c in word) and not _only_aside(a, b) and not is_way_back(a, b)
 
 
 def _only_aside(a: str, b: str) -> bool:

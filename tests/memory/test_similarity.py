@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.memory.relation import Kind, relation
 from gitmem.memory.similarity import adds_nothing, is_near_duplicate
+from gitmem.text.directions import is_way_back
 from gitmem.text.names import names
 
 REVERSALS = [  # one text and what takes it back
@@ -127,3 +129,39 @@ def test_a_part_whose_value_is_in_a_reason_of_another_one_is_no_repetition() -> 
     korean = "게이트웨이는 7200 포트를 쓴다. 7100은 그라파나가 쓰므로"
     assert adds_nothing("게이트웨이는 7200 포트를 쓴다", korean)
     assert not adds_nothing("게이트웨이는 7100 포트를 쓴다. 7100은", korean)
+
+
+WAYS_BACK = [
+    ("The ferry goes from Hals to Kiel", "The ferry goes from Kiel to Hals"),
+    ("Orders flow: shop → billing → ledger", "Orders flow: ledger → billing → shop"),
+    ("Sync: the A server -> the B server, hourly", "Sync: the B server -> the A server, hourly"),
+    ("데이터는 서울에서 부산으로 복제된다", "데이터는 부산에서 서울로 복제된다"),
+    ("サーバーのデータは東京から大阪へ送る", "サーバーのデータは大阪から東京へ送る"),
+    ("数据每天从上海到北京复制一次", "数据每天从北京到上海复制一次"),
+]
+
+
+@pytest.mark.parametrize(("there", "back"), WAYS_BACK)
+def test_the_way_back_is_another_statement(there: str, back: str) -> None:
+    assert is_way_back(there, back)
+    assert not is_near_duplicate(there, back) and not adds_nothing(there, back)
+    assert relation(there, back).kind is not Kind.SAME and relation(back, there).kind is not Kind.SAME
+    assert is_near_duplicate(there, there) and not is_way_back(there, there)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The ferry goes from Hals to Kiel", "The ferry goes from Hals to Kiel at night"),
+        (
+            "The ferry goes from Hals to Kiel and from Kiel to Hals",
+            "The ferry goes from Kiel to Hals and from Hals to Kiel",
+        ),
+        ("A → B → A", "A → B → A"),
+        ("Moved from Hals to Kiel", "Moved from Kiel to Oslo"),
+        ("The port was raised from 8080 to 9090", "The port is 9090"),
+        ("", "→ from to"),
+    ],
+)
+def test_the_same_or_a_further_way_is_no_way_back(one: str, other: str) -> None:
+    assert not is_way_back(one, other) and not is_way_back(other, one)

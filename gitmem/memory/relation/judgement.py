@@ -23,6 +23,7 @@ from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
 from gitmem.memory.topics import Topic, TopicMatch, are_siblings, compare_topics, statement_topic
+from gitmem.text.directions import is_way_back
 from gitmem.text.heading_words import split_topic
 
 MIN_OWN_WORDS = 2  # words behind a topic from which a text has a subject of its own
@@ -287,6 +288,9 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     asks = automatic or over + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
     chances = _in_order(chances, one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
+    if kind is Kind.SAME and is_way_back(old, new):  # both hold: the ferry goes there and back
+        chances = {**chances, Kind.SAME: 0.0, Kind.OTHER: chances[Kind.OTHER] + chances[Kind.SAME]}
+        kind = Kind.OTHER
     return _explained(kind, chances, pair, automatic, asks)
 
 
