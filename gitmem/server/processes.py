@@ -20,13 +20,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gitmem.errors import BadConfig
 from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
 from gitmem.system import blocked_signals, return_free_heap, unblock_signals
+
+if TYPE_CHECKING:
+    from gitmem.server.startup import Running
 
 BACKLOG = 1024
 SIGNS = "signs"  # `signs.FOLDER`, whose module would import numpy too early
@@ -35,6 +38,8 @@ QUICK_END_SECONDS = 5.0  # a process that ends sooner counts as a failed start
 MAX_RESTART_SECONDS = 30.0  # longest wait between two starts of a process
 GIVE_BACK_SECONDS = 30.0  # interval at which an answering process returns free memory to the system
 STOP_SECONDS = 20.0  # for which stopped processes may finish their requests or job before they are killed
+FINISH_SECONDS = 10  # for which an answering process waits for its running requests
+CLOSE_SECONDS = 5  # for which it may close its parts after that
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 FORK = multiprocessing.get_context("fork")
 
@@ -170,9 +175,8 @@ def end_with_supervisor() -> None:
 
 def answer(settings: Settings, listener: socket.socket) -> None:
     """The main function of an answering process. After SIGTERM or SIGINT it waits until the running requests have
-    ended, at most 10 seconds. uvicorn then raises the signal again: SIGTERM ends the process at once, without closing
-    its parts, so that no thread that still works delays it; SIGINT raises KeyboardInterrupt. Raises as `prepare` and
-    `Running`."""
+    ended, at most FINISH_SECONDS, and closes its parts. A thread that still works after CLOSE_SECONDS more is cut off:
+    SIGALRM ends the process. Raises as `prepare` and `Running`."""
     prepare(settings)
     threading.Thread(target=give_back_repeatedly, daemon=True).start()
     import uvicorn
@@ -186,11 +190,30 @@ def answer(settings: Settings, listener: socket.socket) -> None:
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=10,
+            timeout_graceful_shutdown=FINISH_SECONDS,
         )
-        uvicorn.Server(config).run(sockets=[listener])
+        server = uvicorn.Server(config)
+
+        def stop(*_: object) -> None:
+            server.should_exit = True
+            signal.alarm(CLOSE_SECONDS)
+
+        # While uvicorn serves it has handlers of its own. When the running requests have ended it restores these and
+        # raises the signal again, which would end the process by the default action.
+        for number in STOP_SIGNALS:
+            signal.signal(number, stop)
+        server.run(sockets=[listener])
     finally:
-        running.close()
+        close(running)
+
+
+def close(running: Running) -> None:
+    """Close the parts of a process, send the spans that wait, and log it."""
+    running.close()
+    from gitmem.server.telemetry import end_traces
+
+    end_traces()
+    log.info("closed")
 
 
 def give_back_repeatedly() -> None:
@@ -215,4 +238,4 @@ def index(settings: Settings, listener: socket.socket) -> None:
     running.start()
     while not stopped.wait(1.0) and running.alive():
         pass
-    running.close()
+    close(running)

@@ -116,3 +116,10 @@ def export_traces() -> None:
     provider: Any = TracerProvider(resource=Resource.create({"service.name": "git-mem"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
+
+
+def end_traces() -> None:
+    """Send the spans that wait, if this process sends spans; it sends none after that."""
+    shutdown = getattr(trace.get_tracer_provider(), "shutdown", None)
+    if shutdown is not None:
+        shutdown()

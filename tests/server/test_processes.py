@@ -14,7 +14,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -102,16 +103,27 @@ def notes(tmp_path: Path) -> Repo:
 
 @pytest.fixture
 def served(server: Server, tmp_path: Path, notes: Repo) -> Iterator[Served]:
+    with serving(server, tmp_path, notes) as made:
+        yield made
+
+
+@contextmanager
+def serving(
+    server: Server, tmp_path: Path, notes: Repo, settings: str = "", variables: Mapping[str, str] | None = None
+) -> Iterator[Served]:
+    """A server with two answering processes. `settings`: more lines of its file; `variables`: of its environment."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
     server.owner.add_repository(server.enter("acme"), "notes", str(notes.path))
     server.owner._connection.execute("UPDATE tenant SET searches_a_minute = 1000000")
     file = tmp_path / "server.toml"
-    file.write_text(f'listen = "127.0.0.1:{port}"\nstate = "{tmp_path / "served"}"\nprocesses = 2\npoll_minutes = 0\n')
+    file.write_text(
+        f'listen = "127.0.0.1:{port}"\nstate = "{tmp_path / "served"}"\nprocesses = 2\npoll_minutes = 0\n{settings}'
+    )
     env = {
         **os.environ, "PYTHONPATH": str(SOURCE), "GITMEM_SECRET": "s" * 40,
-        "GITMEM_DATABASE_URL": server.owner_url.replace("postgres:@", "gitmem_server:@"),
+        "GITMEM_DATABASE_URL": server.owner_url.replace("postgres:@", "gitmem_server:@"), **(variables or {}),
     }  # fmt: skip
     with open(tmp_path / "log", "w") as log:
         command = [sys.executable, "-m", "gitmem", "server", "--config", str(file), "run"]
@@ -211,6 +223,45 @@ def test_no_process_outlives_the_first(served: Served) -> None:
     served.child.kill()
     served.child.wait()
     eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in below))
+
+
+# In place of the extra `traces`: appends the name of each span to a file.
+EXPORTER = """
+import os
+
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+
+
+class OTLPSpanExporter(SpanExporter):
+    def export(self, spans):
+        with open(os.environ["SPANS"], "a") as file:
+            file.writelines(f"{span.name}\\n" for span in spans)
+        return SpanExportResult.SUCCESS
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stopped_processes_close_their_parts_and_send_the_spans_that_wait(
+    server: Server, tmp_path: Path, notes: Repo, number: signal.Signals
+) -> None:
+    module = tmp_path / "extra/opentelemetry/exporter/otlp/proto/http/trace_exporter.py"
+    module.parent.mkdir(parents=True)
+    module.write_text(EXPORTER)
+    spans = tmp_path / "spans"
+    variables = {
+        "PYTHONPATH": os.pathsep.join((str(SOURCE), str(tmp_path / "extra"))), "SPANS": str(spans),
+        "OTEL_BSP_SCHEDULE_DELAY": "3600000",  # milliseconds: spans wait until the processes end
+    }  # fmt: skip
+    with serving(server, tmp_path, notes, "traces = true\n", variables) as served:
+        eventually(lambda: served.texts("okapi") != [])
+        assert not spans.exists()
+        for pid in served.answering() if number is signal.SIGINT else ():  # a terminal signals the whole group
+            os.kill(pid, number)
+        served.child.send_signal(number)
+        assert served.child.wait(timeout=PATIENCE) == 0
+    rows = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert [row["event"] for row in rows].count("closed") == 3, rows
+    assert {"gitmem.search", "gitmem.fetch"} <= set(spans.read_text().splitlines())
 
 
 def test_the_body_of_an_answer_does_not_wait_for_its_head_to_be_acknowledged(tmp_path: Path) -> None:
