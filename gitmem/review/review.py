@@ -7,9 +7,9 @@ so on). This module only reads the repository. Wherever the gate finds something
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from gitmem.config import Config
 from gitmem.gate.blob_reading import BlobPlace, read_blobs
@@ -23,8 +23,9 @@ from gitmem.gate.scan import Report, scan, without_repeats
 from gitmem.gate.tree_policies import daily_patterns, range_policy
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
-from gitmem.memory.fact import cited_spans
-from gitmem.paths import Layout
+from gitmem.memory.arrivals import LASTING
+from gitmem.memory.fact import Fact, cited_spans
+from gitmem.paths import Layout, kind
 from gitmem.provenance.cited_sources import Source, SourceReader
 from gitmem.provenance.signatures import Signature
 from gitmem.provenance.verify import CheckedFact, verify
@@ -101,7 +102,8 @@ def review_commits(
     other = other_changes(repo, base, head, layout, daily)
     other = replace(other, texts=with_texts_removed_by_merge(repo, other.texts, merges, layout, daily))
     verdict = verify(repo, base, head, policy=True, globs=layout.extra)
-    commits = Range(repo, config, base, head, changes, verdict.all_facts, daily, now, clock)
+    since = _facts_since(repo, span, layout, today, {fact.id for _, fact in verdict.all_facts})
+    commits = Range(repo, config, base, head, changes, verdict.all_facts, daily, now, clock, span.judge, since)
     warnings = tuple(check(commits) for check in WARNINGS)
     masks = tuple(masked_lines(repo, head, found, policy))
     other, lines = _with_masked_lines(other, line_verdicts(verdict), masks)
@@ -132,6 +134,22 @@ def _with_masked_lines(
     texts = tuple(replace(row, text=text_of.get((row.path, row.line), row.text)) for row in other.texts)
     verdicts = [replace(row, text=text_of.get((row.path, row.line), row.text)) for row in lines]
     return replace(other, texts=texts), verdicts
+
+
+def _facts_since(
+    repo: Repository, span: CommitRange, layout: Layout, today: date, known: Container[str]
+) -> list[tuple[str, Fact]]:
+    """(path, fact) of long-term memory that the target branch has gained since the base, without those whose id is
+    `known`. A merge into the target keeps them, and the head lacks them."""
+    if span.judge in ("", span.base):
+        return []
+    changes = fact_changes(repo, span.base, span.judge, layout, today, authors=False)
+    return [
+        (change.path, change.new)
+        for change in changes
+        if change.new and kind(change.path) in LASTING and change.new.id not in known
+        and (change.old is None or change.old.id != change.new.id)
+    ]  # fmt: skip
 
 
 def _merge_bases(repo: Repository, span: CommitRange) -> MergeBases:

@@ -117,6 +117,26 @@ def test_contradictions_and_repeats_are_named_once(repo: Repo) -> None:
     assert [(r.contradicts, r.other_line) for r in found_rivals] == [(False, 1)]
 
 
+def test_a_new_fact_is_compared_with_what_the_target_branch_got_meanwhile(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    repo.commit("x", {"MEMORY.md": repo.read("MEMORY.md") + "\n## Tools\n\n- The cache holds 20 entries.\n- we sing\n"})
+    repo.git("checkout", "-q", "main")
+    text = repo.read("MEMORY.md").replace("## Decisions\n\n", "## Decisions\n\n- The cache holds 50 entries.\n")
+    repo.commit("meanwhile", {"MEMORY.md": text + "- we sing\n"})
+    main = repo.git("rev-parse", "HEAD").strip()
+    repo.git("checkout", "-q", "topic")
+    _, found = review(repo)
+    (rival,) = found["rivals"]
+    assert rival["kind"] == "contradiction" and rival["text"] == "The cache holds 20 entries."
+    assert rival["other"] == {"path": "MEMORY.md", "line": 5, "text": "The cache holds 50 entries.", "at": main}
+    page = repo.mem("review", "main..HEAD", env=GITHUB, check=False).stdout
+    assert "of the target branch" in page and f"https://github.com/team/memory/blob/{main}/MEMORY.md?plain=1#L5" in page
+    repo.git("merge", "-q", "--no-edit", "-X", "ours", "main")
+    _, found = review(repo)
+    assert [row["other"]["at"] for row in found["rivals"]] == [""]
+
+
 def test_a_secret_that_was_added_and_removed_is_found_and_never_shown(repo: Repo) -> None:
     start(repo)
     topic(repo)

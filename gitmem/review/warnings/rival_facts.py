@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import ClassVar, NamedTuple
 
@@ -27,18 +27,20 @@ REMARKS = {True: ("contradiction", "contradicts"), False: ("near-duplicate", "re
 
 
 class OtherFact(NamedTuple):
-    """An existing fact of long-term memory."""
+    """An existing fact of long-term memory. `at`: the commit of the target branch in which it stands, "" for the
+    head."""
 
     path: str
     line: int
     text: str
+    at: str
 
 
 @json_keys("kind=rule relation path line text other")
 @dataclass(frozen=True, slots=True)
 class Rival:
     """A fact of the change and the existing fact that it repeats or contradicts. `relation`: the `kind` of the pair in
-    `memory.rivals`."""
+    `memory.rivals`. `other_at`: as `OtherFact.at`."""
 
     path: str
     line: int
@@ -47,6 +49,7 @@ class Rival:
     other_line: int
     other_text: str
     relation: str
+    other_at: str = ""
 
     @property
     def contradicts(self) -> bool:
@@ -60,7 +63,7 @@ class Rival:
     @property
     def other(self) -> OtherFact:
         """The existing fact."""
-        return OtherFact(self.other_path, self.other_line, self.other_text)
+        return OtherFact(self.other_path, self.other_line, self.other_text, self.other_at)
 
     @property
     def verb(self) -> str:
@@ -90,22 +93,27 @@ class RivalFacts(ReviewWarning):
                 verb = "repeat"
             counts.append(f"{count} {verb}")
         words = ", ".join(counts) or "none"
-        if any(pair.contradicts for pair in self.found):
+        on_target = sum(bool(pair.other_at) for pair in self.found)
+        if on_target:
+            words += f"; {on_target} with what the target branch got meanwhile: merge it into this one to settle them"
+        if any(pair.contradicts and not pair.other_at for pair in self.found):
             words += "; `git mem settle`, or the comment `/mem settle PLACE later`, says which one holds"
         yield CheckRow(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         """One row for each pair; pairs with equal text and the same other fact share a row. Long texts are cut."""
-        equal: dict[tuple[str, bool, str, int], list[Rival]] = defaultdict(list)
+        equal: dict[tuple[str, bool, OtherFact], list[Rival]] = defaultdict(list)
         for pair in self.found:
-            equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
+            equal[pair.text, pair.contradicts, pair.other].append(pair)
         for pairs in equal.values():
             pair = pairs[0]
             verb = pair.verb
             if pair.contradicts:
                 verb = f"**{verb}**"
             places = place_list([links.line(row.path, row.line) for row in pairs])
-            other_place = links.line(pair.other_path, pair.other_line)
+            other_place = links.line(pair.other_path, pair.other_line, pair.other_at)
+            if pair.other_at:
+                other_place += " of the target branch"
             long, short = (
                 f"{cut_as_code(pair.text, limit)[0]} ({places}) {verb} "
                 f"{cut_as_code(pair.other_text, limit)[0]} ({other_place})"
@@ -116,16 +124,21 @@ class RivalFacts(ReviewWarning):
     def remarks(self) -> Iterator[Remark]:
         for pair in self.found:
             rule, verb = REMARKS[pair.contradicts]
-            yield Remark(pair.path, pair.line, rule, f"{verb} the fact at {pair.other_path}:{pair.other_line}")
+            branch = " of the target branch" if pair.other_at else ""
+            yield Remark(pair.path, pair.line, rule, f"{verb} the fact at {pair.other_path}:{pair.other_line}{branch}")
 
 
 def check(commits: Range) -> RivalFacts:
-    """Compare the added and edited facts with all long-term memory at the head."""
+    """Compare the added and edited facts with all long-term memory at the head, and with the facts that the target
+    branch has gained since the base."""
     compared = sum(
         change.new is not None and not records_events(change.path, commits.daily) for change in commits.changes
     )
-    pairs = find_rivals(commits.changes, commits.existing, commits.now.date())
-    return RivalFacts(compared=compared, found=tuple(pairs))
+    today = commits.now.date()
+    pairs = find_rivals(commits.changes, commits.existing, today)
+    on_target = find_rivals(commits.changes, commits.since, today)
+    pairs += [replace(pair, other_at=commits.target) for pair in on_target]
+    return RivalFacts(compared=compared, found=tuple(sorted(pairs, key=_order)))
 
 
 def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]], today: date) -> list[Rival]:
@@ -144,4 +157,9 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
         )
         for pair in rivals.rivals(new, standing)
     ]  # fmt: skip
-    return sorted(found, key=lambda rival: (not rival.contradicts, rival.path, rival.line))
+    return sorted(found, key=_order)
+
+
+def _order(rival: Rival) -> tuple[bool, str, int]:
+    """The key of the order of pairs: contradictions first, then by place."""
+    return not rival.contradicts, rival.path, rival.line

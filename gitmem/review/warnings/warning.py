@@ -35,7 +35,9 @@ class Place(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Range:
     """The reviewed commits, and what the checks share. `base`: "" for an empty tree. `changes`: the changed facts.
-    `existing`: (path, fact) of all long-term memory at the head. `daily`: the path patterns of daily logs.
+    `existing`: (path, fact) of all long-term memory at the head. `daily`: the path patterns of daily logs. `target`:
+    the tip of the target branch, "" if unknown. `since`: (path, fact) of long-term memory that the target branch has
+    gained since the base, and that the head lacks.
     """
 
     repo: Repository
@@ -47,6 +49,8 @@ class Range:
     daily: tuple[str, ...]
     now: datetime
     clock: Clock
+    target: str = ""
+    since: Sequence[tuple[str, Fact]] = ()
 
 
 class CheckRow(NamedTuple):
