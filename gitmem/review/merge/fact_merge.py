@@ -289,13 +289,13 @@ class _ItemMerge:
         ours: Sequence[tuple[str, list[Entry]]],
         theirs: Sequence[tuple[str, list[Entry]]],
     ) -> list[str]:
-        """The skeleton with the added items of both sides, each behind the line that it followed. An item that both
-        sides added appears once."""
+        """The skeleton with the added items of both sides, each behind the line that it followed, or at the end of its
+        section where that line is elsewhere now. An item that both sides added appears once."""
         inserted: dict[int, list[list[str]]] = defaultdict(list)  # line number in the skeleton -> items behind it
         ours_added: dict[str, tuple[list[list[str]], int, Entry]] = {}  # fact id -> list in `inserted`, index, entry
         conflict_ends = _conflict_ends(skeleton, self.labels)
         for side, version in ((ours, self.ours.version), (theirs, self.theirs.version)):
-            numbers = _line_mapping([line for line, _ in side], ["", *skeleton])
+            numbers = _insert_places([line for line, _ in side], ["", *skeleton])
             for number, (_, entries) in zip(numbers, side, strict=True):
                 items = inserted[conflict_ends.get(number, number)]
                 for entry in entries:
@@ -328,6 +328,41 @@ def _conflict_ends(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
             ends.update(dict.fromkeys(range(start, number), number))
             start = 0
     return ends
+
+
+def _insert_places(side: Sequence[str], merged: Sequence[str]) -> list[int]:
+    """For each line of a side, the index in `merged` behind which the items that followed it are inserted.
+
+    The index is that of `_line_mapping`, unless it is below other headings than the line. This happens when both sides
+    began the same section at different places. The index is then that of the section's last line.
+    """
+    section_ends: dict[tuple[str, ...], int] = {}
+    merged_sections = _sections(merged)
+    for index, section in enumerate(merged_sections):
+        if merged[index].strip():
+            section_ends[section] = index
+    places: list[int] = []
+    for index, section in zip(_line_mapping(side, merged), _sections(side), strict=True):
+        if merged_sections[index] != section:
+            index = section_ends.get(section, index)
+        if HEADING.match(merged[index]) and index + 1 < len(merged) and not merged[index + 1].strip():
+            index += 1
+        places.append(index)
+    return places
+
+
+def _sections(lines: Sequence[str]) -> list[tuple[str, ...]]:
+    """The headings above each line, outermost first; a heading is in its own section."""
+    sections: list[tuple[str, ...]] = []
+    open_headings: list[tuple[int, str]] = []  # (level, heading)
+    for line in lines:
+        if HEADING.match(line):
+            heading = line.strip()
+            level = len(heading) - len(heading.lstrip("#"))
+            open_headings = [(above, text) for above, text in open_headings if above < level]
+            open_headings.append((level, heading))
+        sections.append(tuple(text for _, text in open_headings))
+    return sections
 
 
 def _line_mapping(side: Sequence[str], merged: Sequence[str]) -> list[int]:

@@ -160,6 +160,31 @@ def test_different_new_headings_are_both_kept() -> None:
     assert text == BASE + "\n## Rules\n\n- Ours.\n\n## Goals\n\n- Theirs.\n"
 
 
+def test_a_section_that_both_sides_began_at_different_places_keeps_the_facts_of_both() -> None:
+    ours = BASE + "\n## Rules\n\n- Ours.\n"
+    theirs = BASE + "\n## Profile\n\n- Allergic.\n\n## Goals\n\n- Ship.\n\n## Rules\n\n- Theirs.\n- More.\n"
+    text = clean(BASE, ours, theirs)
+    assert text.startswith(BASE)
+    assert sections(text) == {
+        **sections(BASE),
+        "## Rules": ["- Ours.", "- Theirs.", "- More."],
+        "## Profile": ["- Allergic."],
+        "## Goals": ["- Ship."],
+    }
+    assert "## Profile\n\n- Allergic.\n" in text and "## Goals\n\n- Ship.\n" in text
+
+
+def sections(text: str) -> dict[str, list[str]]:
+    """The items of each heading."""
+    items: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            items[line] = last = []
+        elif line.startswith("-"):
+            last.append(line)
+    return items
+
+
 def test_prose_edited_on_both_sides_is_a_text_conflict_and_facts_around_it_still_merge() -> None:
     ours = BASE.replace("Read whole", "Always read whole").replace("- Port 80.\n", "- Port 80.\n- A.\n")
     theirs = BASE.replace("Read whole", "Sometimes read").replace("- Port 80.\n", "- Port 80.\n- B.\n")
