@@ -137,6 +137,16 @@ def test_a_new_fact_is_compared_with_what_the_target_branch_got_meanwhile(repo: 
     assert [row["other"]["at"] for row in found["rivals"]] == [""]
 
 
+def test_the_fact_of_the_earlier_log_is_the_one_that_may_be_replaced(repo: Repo) -> None:
+    base = repo.commit("start", {"MEMORY.md": "# Memory\n"})
+    earlier = "- 마이그레이션 마감은 2027년 1월 29일이다 <!-- mem type=deadline src=memory/2026-11-21.md#L3@0123456789ab -->\n"
+    later = "- 마이그레이션 마감은 2027년 2월 12일이다 <!-- mem type=decision from=2026-11-25 -->\n"
+    repo.commit("both", {"MEMORY.md": f"# Memory\n\n{earlier}{later}"})
+    page = repo.mem("review", f"{base}..HEAD", check=False).stdout
+    assert "1월 29일이다` (`MEMORY.md:3`) **may be replaced by** `마이그레이션 마감은 2027년 2월 12일이다`" in page
+    assert "1 may replace" in page
+
+
 def test_a_secret_that_was_added_and_removed_is_found_and_never_shown(repo: Repo) -> None:
     start(repo)
     topic(repo)

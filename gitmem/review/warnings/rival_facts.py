@@ -23,6 +23,7 @@ from gitmem.review.warnings.warning import CheckRow, Range, Remark, ReviewWarnin
 
 MAX_SHORT_CHARS = 100  # of each of the two facts in the short form of a row
 VERBS = {"same": "repeats", "replaces": "may replace", "ends": "may end", "conflicts": "may contradict"}
+VERBS_OF_EARLIER = {**VERBS, "replaces": "may be replaced by", "ends": "may be ended by"}  # of a fact, by a later one
 REMARKS = {True: ("contradiction", "contradicts"), False: ("near-duplicate", "repeats")}  # contradicts -> rule, verb
 
 
@@ -39,8 +40,8 @@ class OtherFact(NamedTuple):
 @json_keys("kind=rule relation path line text other")
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A fact of the change and the existing fact that it repeats or contradicts. `relation`: the `kind` of the pair in
-    `memory.rivals`. `other_at`: as `OtherFact.at`."""
+    """A fact of the change and the other fact that it repeats or contradicts. `relation`: the `kind` of the pair in
+    `memory.rivals`. `other_at`: as `OtherFact.at`. `later`: whether the fact of the change is the later of the two."""
 
     path: str
     line: int
@@ -50,6 +51,7 @@ class Rival:
     other_text: str
     relation: str
     other_at: str = ""
+    later: bool = True
 
     @property
     def contradicts(self) -> bool:
@@ -67,8 +69,8 @@ class Rival:
 
     @property
     def verb(self) -> str:
-        """What the later of the two facts does to the earlier: `repeats`, `may contradict` and so on."""
-        return VERBS[self.relation]
+        """What stands between the fact of the change and the other fact: `repeats`, `may be replaced by` and so on."""
+        return (VERBS if self.later else VERBS_OF_EARLIER)[self.relation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class RivalFacts(ReviewWarning):
         return len(self.found)
 
     def checked(self) -> Iterator[CheckRow]:
-        verbs = Counter(pair.verb for pair in self.found)
+        verbs = Counter(VERBS[pair.relation] for pair in self.found)
         counts = []
         for verb, count in sorted(verbs.items()):
             if verb == VERBS["same"] and count > 1:
@@ -102,9 +104,9 @@ class RivalFacts(ReviewWarning):
 
     def rows(self, links: Links) -> Iterator[Row]:
         """One row for each pair; pairs with equal text and the same other fact share a row. Long texts are cut."""
-        equal: dict[tuple[str, bool, OtherFact], list[Rival]] = defaultdict(list)
+        equal: dict[tuple[str, str, OtherFact], list[Rival]] = defaultdict(list)
         for pair in self.found:
-            equal[pair.text, pair.contradicts, pair.other].append(pair)
+            equal[pair.text, pair.verb, pair.other].append(pair)
         for pairs in equal.values():
             pair = pairs[0]
             verb = pair.verb
@@ -153,7 +155,7 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
     found = [
         Rival(
             pair.new.path, pair.new.fact.line, pair.new.fact.text, pair.old.path, pair.old.fact.line,
-            pair.old.fact.text, pair.kind,
+            pair.old.fact.text, pair.kind, later=pair.later,
         )
         for pair in rivals.rivals(new, standing)
     ]  # fmt: skip
