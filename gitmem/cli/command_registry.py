@@ -84,7 +84,8 @@ COMMANDS = {  # command -> its module
 
 # The commands that `git mem -h` lists.
 EVERYDAY = (
-    "setup", "add", "search", "show", "why", "context", "promote", "review", "scan", "status", "undo", "uninstall",
+    "setup", "add", "edit", "forget", "undo", "search", "show", "why", "context", "promote", "review", "scan",
+    "status", "uninstall",
 )  # fmt: skip
 
 # The word of another tool -> the command that does the same here, for words whose spelling is near to no command or to

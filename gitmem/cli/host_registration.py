@@ -19,6 +19,8 @@ from gitmem.agents.host_project import is_registered_for_user
 from gitmem.cli.server_check import count_tools
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.gate.setup_checks import hook_check
+from gitmem.git.hooks.folder import hooks_folder
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
 from gitmem.hosts import registration
@@ -89,6 +91,9 @@ def register(
         notes += [note for host in hosts for note in _first_steps(repo.root, host)]
         checks = filter(None, [subfolder_check(host, repo.root) for host in hosts])
         notes += [f"{check.detail}; {check.hint}" for check in checks]
+        hooks = hook_check(repo, hooks_folder(repo))
+        if hooks.hint and not hooks.wrong:
+            notes.append(f"Git hooks: {hooks.detail}; {hooks.hint}")
         if not all(each.problem for each in done):
             notes += _server_problem(repo.root, program)
     return _say_notes(done, notes, remove)

@@ -90,6 +90,14 @@ def test_install_says_what_codex_asks_first_and_whether_the_server_answers(repo:
     assert "note: Codex runs no hook, and says nothing, before you trust this project" in done.stderr
 
 
+def test_registering_a_host_says_that_no_hook_scans_commits_until_one_does(repo: Repo) -> None:
+    repo.commit("memory", {"MEMORY.md": "- one\n"})
+    note = "note: Git hooks: none of ours are installed, so no commit is scanned here; git mem install"
+    assert note in repo.mem("install", "--agent", "claude").stderr
+    repo.mem("install")
+    assert "Git hooks" not in repo.mem("install", "--agent", "claude").stderr
+
+
 def test_a_server_that_does_not_answer_is_said(repo: Repo) -> None:
     for program in ("exit 1", "echo no json; echo '[]'; echo '{\"id\": 2, \"error\": {}}'"):
         env = {"PATH": on_path(repo.path.parent / "bin", git_mem=program)}

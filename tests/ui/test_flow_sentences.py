@@ -236,7 +236,7 @@ def test_an_error_and_a_refusal_are_told_in_the_language_of_the_browser(memory: 
 @pytest.mark.parametrize(
     "sentence",
     [
-        Message("hooks of {}", "Codex"), "none of ours are installed", Message("{} in {}", 4, "/repo/.git/hooks"),
+        Message("hooks of {}", "Codex"), "none of ours are installed, so no commit is scanned here", Message("{} in {}", 4, "/repo/.git/hooks"),
         Message("{} in force", 2), Message("a revision (git log --oneline --all) or a time: {}", "YYYY-MM-DD"),
         Message("pinned: {}; {} tokens are too few", joined(", ", [Message("{} left out", "pinned fact")] * 3), 400),
         *(host.trust for host in all_hosts() if host.trust),

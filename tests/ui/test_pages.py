@@ -246,7 +246,8 @@ def test_health_says_what_was_looked_at(memory: Repo, browse: Browse) -> None:
     text = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", browse(memory).get("health")))
     for words in (
         "holds 2 memory files as they are", "2 files of the work tree read; findings that block: 0, that warn: 0",
-        "no fact was promoted here", "hooks none of ours are installed git mem install", "exceptions 0 in force",
+        "no fact was promoted here", "exceptions 0 in force",
+        "hooks none of ours are installed, so no commit is scanned here git mem install",
         "nobody else can read or write what git mem keeps here", "All settings are valid",
         "unfinished runs No unfinished run", "no failure was logged in 7 days",
     ):  # fmt: skip

@@ -168,8 +168,11 @@ def _gate_rows(standing: Standing) -> list[Row]:
     rows = []
     if standing.gate is not None:
         rows.append(Row("gate", _gate_in_words(standing.gate)))
-    if standing.hooks and standing.hooks.wrong:
-        rows.append(Row("hooks", f"{standing.hooks.wrong}; {standing.hooks.hint}", "bad"))
+    hooks = standing.hooks
+    if hooks and hooks.wrong:
+        rows.append(Row("hooks", f"{hooks.wrong}; {hooks.hint}", "bad"))
+    elif hooks and hooks.hint:
+        rows.append(Row("hooks", f"{hooks.detail}; {hooks.hint}"))
     if standing.refused:
         rows.append(Row("refused", f"{standing.refused}; git mem scan", "bad"))
     return rows
