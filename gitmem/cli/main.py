@@ -143,12 +143,20 @@ def _run_click(argv: list[str] | None) -> int:
             return Exit.USAGE
         path = error.ctx.command_path if error.ctx else "git mem"
         say(f"git mem: {_in_one_line(error)}")
-        say(f"hint: '{path} -h' shows its options.")
+        say(f"hint: {_missing_option(error)}'{path} -h' shows its options.")
         return Exit.USAGE
     except click.ClickException as error:
         say(f"git mem: {_in_one_line(error)}")
         return Exit.CANNOT_RUN
     return int(code or 0)
+
+
+def _missing_option(error: click.UsageError) -> str:
+    """`add --reason WHY; ` for a required option that was not typed; "" for any other error."""
+    parameter = getattr(error, "param", None)
+    if not isinstance(error, click.MissingParameter) or not isinstance(parameter, click.Option):
+        return ""
+    return " ".join(["add", parameter.opts[0], *filter(None, [parameter.metavar])]) + "; "
 
 
 def _in_one_line(error: click.ClickException) -> str:

@@ -122,7 +122,7 @@ class Reading:
         if data is None:
             raise GitMemError(Message("there is no file '{}' here", path), "git mem search finds lines")
         if not is_committed(self.repo, path, data):
-            raise GitMemError(Message("'{}' has edits that are not committed", path), "commit or stash them first")
+            raise uncommitted_edits(path)
         return data
 
     def committed_or_new(self, path: str) -> bytes:
@@ -145,6 +145,18 @@ def text_at(repo: Repository, commit: str, path: str) -> bytes:
     data = repo.read(entry.oid)
     ensure_utf8(data, path)
     return data
+
+
+def uncommitted_edits(path: str) -> GitMemError:
+    """The error for a file that must equal the one in HEAD and does not."""
+    quoted = shlex.quote(path)
+    return GitMemError(
+        Message("'{}' has edits that are not committed", path),
+        Message(
+            "commit them first: {}; if git mem wrote them last, git mem undo takes them back",
+            f"git add {quoted} && git commit -- {quoted}",
+        ),
+    )
 
 
 def ensure_utf8(data: bytes, path: str) -> None:

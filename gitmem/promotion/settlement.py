@@ -19,7 +19,7 @@ from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.git_index import is_committed
 from gitmem.git.objects import Span
 from gitmem.git.repository import Repository
-from gitmem.git.transaction import CommitDraft, Reading, commit, write
+from gitmem.git.transaction import CommitDraft, Reading, commit, uncommitted_edits, write
 from gitmem.memory import archiving, facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.fact import ABOUT, Fact, Meta, fact_id, render_span, text_hash
@@ -84,7 +84,7 @@ def committed_plan(config: Config, pair: Rival, answer: Answer, today: date, rea
         draft = settle_plan(config, pair, answer, today, reason)(reading)
         for path in draft.contents:
             if not is_committed(reading.repo, path, reading.raw(path)):
-                raise GitMemError(Message("'{}' has edits that are not committed", path), "commit or stash them first")
+                raise uncommitted_edits(path)
         return draft
 
     return plan

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from gitmem.config import Config
 from gitmem.daily_logs import is_daily
@@ -28,6 +29,8 @@ from gitmem.messages import Message
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import UNDO
 from gitmem.provenance.preview import diff_lines
+
+MAX_SEARCHED_COMMITS = 100  # of a file, for the one in which somebody committed what git mem wrote
 
 
 @json_keys("path lines")
@@ -66,7 +69,7 @@ class Undo:
     committed_since: tuple[str, ...] = ()  # paths of an uncommitted write that another commit contains by now
     commit: str = ""  # the commit that took it back; "" before the undo, and for an uncommitted write
     merge: bool = False  # it has a merge; after the undo Git still counts that branch as merged
-    committed_in: tuple[str, ...] = ()  # the newest commits of `committed_since`
+    committed_in: tuple[str, ...] = ()  # the commits that first had the lines of `committed_since`
     branch: str = ""  # the branch of its commits, when HEAD does not contain them; else ""
 
 
@@ -192,8 +195,9 @@ def _plan_undo(
     if not oids:
         before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
         changes = _changes(raw, before)
-        committed = tuple(file.path for file in changes if _is_committed_since(repo, file))
-        return Undo(entries[0].at, (), "", changes, committed, committed_in=_commits_of(repo, committed))
+        committed = [file for file in changes if _is_committed_since(repo, file)]
+        commits = dict.fromkeys(_commit_with(repo, file, entries[0].at) for file in committed)
+        return Undo(entries[0].at, (), "", changes, tuple(file.path for file in committed), committed_in=tuple(commits))
     first = repo.commit(oids[0])
     head = tip or repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
@@ -246,12 +250,24 @@ def _is_committed_since(repo: Repository, file: FileChange) -> bool:
     return bool(removed) and committed is not None and not lost_lines(["\n".join(removed)], _text(committed))
 
 
-def _commits_of(repo: Repository, paths: Sequence[str]) -> tuple[str, ...]:
-    """The newest commit of each path, without repeats."""
+def _commit_with(repo: Repository, file: FileChange, written: str) -> str:
+    """The first commit since `written` (ISO) that has the lines that the undo would remove from a file; later commits
+    of the file, such as other undos, have them too. For a file that was removed: its newest commit."""
     head = repo.head()
-    if not head:
-        return ()
-    return tuple(dict.fromkeys(newest.oid for path in paths for newest in repo.log([head], [path], limit=1)))
+    assert head is not None
+    newest, *earlier = repo.log([head], [file.path], limit=MAX_SEARCHED_COMMITS)
+    if file.now is None:
+        return newest.oid
+    since = datetime.fromisoformat(written)
+    removed = ["\n".join(lost_lines([_text(file.now)], _text(file.then)))]
+    found = newest.oid
+    for older in earlier:
+        if older.commit_date < since:
+            break
+        there = file_at(repo, older.oid, file.path)
+        if there is not None and not lost_lines(removed, _text(there)):
+            found = older.oid
+    return found
 
 
 def _text(data: bytes | None) -> str:

@@ -135,6 +135,19 @@ def test_the_choices_of_an_argument_are_named_once_in_one_line(repo: Repo, words
     assert done.stderr.splitlines() == [f"git mem: {said}", "hint: 'git mem completion -h' shows its options."]
 
 
+def test_a_fact_that_is_not_committed_is_not_edited_and_the_ways_on_are_said(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n"})
+    repo.mem("add", "--type", "decision", "We deploy on Fridays")
+    line = next(n for n, text in enumerate(repo.read("MEMORY.md").splitlines(), 1) if "Fridays" in text)
+    done = repo.mem("edit", f"MEMORY.md:{line}", "We deploy on Tuesdays", check=False)
+    assert "hint: add --reason WHY; 'git mem edit -h'" in done.stderr
+    done = repo.mem("edit", f"MEMORY.md:{line}", "We deploy on Tuesdays", "--reason", "wrong day", check=False)
+    assert done.returncode == 3 and "git add MEMORY.md && git commit -- MEMORY.md" in done.stderr
+    assert "git mem undo takes them back" in done.stderr
+    repo.mem("undo")
+    assert "Fridays" not in repo.read("MEMORY.md")
+
+
 def test_that_nothing_is_committed_yet_is_said_in_the_same_words_for_head_and_for_a_day(repo: Repo) -> None:
     repo.write("MEMORY.md", "# Memory\n\n- Port 80.\n")
     for at in ("HEAD", "@", "yesterday", "2026-01-01"):

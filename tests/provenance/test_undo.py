@@ -262,6 +262,15 @@ def test_a58_an_undo_of_a_forget_shows_no_forgotten_text_and_brings_it_back(memo
     assert "- Zebediah approves every\n  vendor payment\n" in memory.read("MEMORY.md")
 
 
+def test_the_commit_that_somebody_made_is_named_and_not_a_later_undo(memory: Repo) -> None:
+    memory.mem("add", "--type", "decision", "PoC uses webhooks")
+    memory.commit("mine")
+    mine = memory.git("rev-parse", "HEAD")[:12]
+    memory.mem("edit", "MEMORY.md:5", "PoC uses polling", "--reason", "tried")
+    memory.mem("undo")
+    assert f"committed by hand since, in {mine}\n" in memory.mem("undo", "--dry-run").stdout
+
+
 def test_what_somebody_committed_since_is_said_and_goes_from_the_work_tree_alone(memory: Repo) -> None:
     memory.mem("add", "--type", "decision", "PoC uses webhooks")
     assert "not committed" in memory.mem("undo", "--dry-run").stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
@@ -15,6 +16,7 @@ from gitmem.gate.shell_word import shell_word
 from gitmem.plural import counted
 
 MAX_LINES = 20  # lines that a hook prints at most
+MAX_MASKED_FILES = 5  # files that a refused commit names in the command that masks them
 MAX_REMEDIES = 3  # rules whose remedy a refused commit shows
 KEPT_MESSAGE = (
     'git commit -e -F "$(git rev-parse --git-path COMMIT_EDITMSG)"'  # also in a subfolder or linked work tree
@@ -104,18 +106,19 @@ def _advice(blocking: Sequence[Finding], texts: _HookTexts) -> list[str]:
 
 
 def _remedies(blocking: Sequence[Finding]) -> list[str]:
-    """The remedies of blocking findings before a commit: `git mem redact` for the first file where it helps, another
-    message, then those of at most MAX_REMEDIES rules."""
-    redact: list[str] = []
+    """The remedies of blocking findings before a commit: `git mem redact` for the files where it helps, at most
+    MAX_MASKED_FILES, another message, then those of at most MAX_REMEDIES rules."""
+    masked: dict[str, None] = {}
     message: list[str] = []
     of_rules: list[str] = []
     for finding in blocking:
         own = remedy(finding)
         if finding.path == MESSAGE:
             message = [f"  mend:   change the message (it is kept: {KEPT_MESSAGE})"]
-        elif not own and not redact:
-            redact = [f"  mask:   git mem redact --staged {shell_word(finding.path)}"]
+        elif not own:
+            masked[finding.path] = None
         line = f"  mend:   {finding.rule}: {own}"
         if own and finding.rule not in TRAILER_RULES and line not in of_rules:
             of_rules.append(line)
-    return [*redact, *message, *of_rules[:MAX_REMEDIES]]
+    redact = [" ".join(["  mask:   git mem redact --staged", *map(shell_word, islice(masked, MAX_MASKED_FILES))])]
+    return [*(redact if masked else ()), *message, *of_rules[:MAX_REMEDIES]]

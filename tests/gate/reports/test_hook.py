@@ -47,6 +47,15 @@ def test_a_file_and_a_message_are_both_mended() -> None:
     )
 
 
+def test_one_command_masks_all_files_that_a_mask_mends() -> None:
+    others = [replace(TOKEN, path=path) for path in ("memory/b.md", "memory/c d.md", "memory/b.md")]
+    lines = hook_lines(Report((TOKEN, *others)), "pre-commit", str)
+    assert "  mask:   git mem redact --staged memory/a.md memory/b.md 'memory/c d.md'" in lines
+    many = tuple(replace(TOKEN, path=f"memory/{number}.md") for number in range(9))
+    (mask,) = [line for line in hook_lines(Report(many), "pre-commit", str) if "  mask:" in line]
+    assert mask.endswith("memory/3.md memory/4.md")
+
+
 def test_many_findings_leave_room_for_the_advice() -> None:
     lines = hook_lines(Report((TOKEN,) * 40, before=(TOKEN,)), "pre-commit", str)
     assert len(lines) <= MAX_LINES and any("more; git mem scan" in line for line in lines)
