@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Sequence
 from gitmem.cli.places import place_text
 from gitmem.cli.terminal import escape
 from gitmem.memory.fact import fact_id
-from gitmem.memory.rivals import placed_sentence
+from gitmem.memory.rivals import HINT, Rival, placed_sentence
 from gitmem.plural import counted
 from gitmem.promotion.plan import Check, Refused
 from gitmem.promotion.promote import Mode, Outcome, not_repeatable
@@ -30,7 +30,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
         if item.old:
             lines.append(f"          replaces {item.old.id}: {item.old.text}")
     lines += [f"archived  {moved.fact.text} -> {moved.path}" for moved in outcome.archived]
-    lines += [placed_sentence(rival) for rival in outcome.differs]
+    lines += [_difference(outcome, rival) for rival in outcome.differs]
     lines += [f"note: {note}" for note in outcome.notes]
     lines += [f"not read: {item.path} ({item.reason})" for item in outcome.skipped]
     if explain:
@@ -56,6 +56,20 @@ def as_text(outcome: Outcome, explain: bool) -> str:
             f"{len(waiting)} from the web or a tool wait for a person, who lets one in with --accept ID: {idents}"
         )
     return escape("\n".join(lines) + "\n")
+
+
+def _difference(outcome: Outcome, rival: Rival) -> str:
+    """`placed_sentence`. If one of the facts is new in this run, its hint, `git mem settle`, names the branch that has
+    the fact, and is left out of a dry run, which wrote none."""
+    text = placed_sentence(rival)
+    promoted = {item.operation.text for item in outcome.plan.approved}
+    if promoted.isdisjoint((rival.new.fact.text, rival.old.fact.text)):
+        return text
+    if outcome.mode is Mode.NOTHING:
+        return text.removesuffix(f": {HINT}")
+    if outcome.branch and text.endswith(HINT):
+        return f"{text} on {outcome.branch}"
+    return text
 
 
 def held_back(outcome: Outcome) -> Iterator[str]:

@@ -521,6 +521,19 @@ def test_a_line_that_may_amend_a_fact_that_a_person_guards_is_named_for_settle(r
     assert "2026-02-06.md:3" in repo.mem("settle", env=NOW).stdout
 
 
+def test_settle_is_named_for_promoted_facts_only_where_they_stand(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n"})
+    days = {
+        "21": "마이그레이션 담당은 수진, 마감은 2027년 1월 29일",
+        "25": "마이그레이션 마감을 2027년 2월 12일로 확정, PM 승인",
+    }
+    repo.commit("logs", {f"memory/2026-02-{day}.md": f"# 2026-02-{day}\n\n- {line}\n" for day, line in days.items()})
+    dry = repo.mem("promote", "--dry-run").stdout
+    assert "differs from MEMORY.md" in dry and "git mem settle" not in dry
+    branch = repo.mem("promote", "--branch", "memory/review").stdout
+    assert ": git mem settle on memory/review\n" in branch
+
+
 def test_a_line_that_amends_a_line_of_the_same_run_is_promoted_in_its_place(repo: Repo) -> None:
     days = {"05": "Decision: the standup is at 09:30.", "06": "The standup is now at 10:30."}
     repo.commit("logs", {f"memory/2026-02-{day}.md": f"# 2026-02-{day}\n\n- {text}\n" for day, text in days.items()})
