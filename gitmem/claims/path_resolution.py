@@ -57,11 +57,21 @@ def resolve(claim: Claim, document: str, tree: Tree) -> Resolution:
     if re.match(r"^[@~#]/", bare):
         bare = bare[2:]
     for folder in _named_folders(claim, document, tree):
-        if at := next(_ends(tree, bare, folder), ""):
+        if at := _first_end(tree, claim, bare, folder):
             return Resolution(NEAR, at)
-    if at := next(_ends(tree, bare, ""), ""):
+    if at := _first_end(tree, claim, bare, ""):
         return Resolution(ELSEWHERE, at)
     return Resolution(NOWHERE)
+
+
+def _first_end(tree: Tree, claim: Claim, path: str, folder: str) -> str:
+    """The first path of `_ends`, "" without one. A claim that begins with "/" and has no ending, such as the address
+    `/pay/callback`, is not a file `src/pay/callback.py`."""
+    is_address = claim.token.startswith("/") and "." not in path
+    for at in _ends(tree, path, folder):
+        if not is_address or at.endswith(path):
+            return at
+    return ""
 
 
 def base_folders(claim: Claim, document: str) -> list[str]:

@@ -118,3 +118,11 @@ def test_what_an_example_a_ban_or_a_naming_rule_names_is_not_said(repo: Repo, li
     repo.git("rm", "-q", "src/gate.py")
     repo.commit("away")
     assert broken(repo) == []
+
+
+@pytest.mark.parametrize("line", ["The bank calls `/pay/callback`.", "`src/pay/` answers `/pay/callback`."])
+def test_an_address_of_the_web_is_no_file_with_an_ending(repo: Repo, line: str) -> None:
+    repo.commit("o", {"src/pay/callback.py": "x = 1\n", "CLAUDE.md": f"# Shop\n\n{line}\nSee `pay/callback`.\n"})
+    repo.git("mv", "src/pay/callback.py", "src/pay/answers.py")
+    repo.commit("moved")
+    assert [(one.claim, one.line) for one in broken(repo)] == [("pay/callback", 4)]
