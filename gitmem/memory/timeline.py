@@ -118,6 +118,21 @@ def timeline(
     return timeline_days
 
 
+def titled_days(
+    repo: Repository, *, since: date | None = None, until: date | None = None, rev: str = "", daily: Sequence[str] = ()
+) -> list[str]:
+    """The paths of files in memory/ that a day and a title name (`memory/2026-02-05-review.md`), from `since` to
+    `until`. They are episodes: no log, and no promotion reads them. The arguments are those of `timeline`."""
+
+    def wanted(path: str) -> bool:
+        if kind(path) is not Kind.SESSION or path.count("/") != 1 or log_day(path, daily) is not None:
+            return False
+        day = log_date(path)
+        return day is None or ((since is None or day >= since) and (until is None or day <= until))
+
+    return sorted(path for path, _ in _listed(repo, rev, wanted, anywhere=False))
+
+
 def sections(data: bytes) -> Iterator[Section]:
     """The sections of a log in order. A section begins at a `## ` heading; deeper headings are among its lines.
 

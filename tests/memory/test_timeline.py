@@ -70,3 +70,13 @@ def test_the_mark_with_which_windows_begins_a_file_is_no_text(repo: Repo) -> Non
     said = repo.mem("log").stdout
     assert "ufeff" not in said and "\ufeff" not in said and "# 2026" not in said
     assert "09:00 standup" in said and "The crane is blue" in said
+
+
+def test_a_file_with_a_title_in_its_name_is_said_to_be_an_episode_and_no_log(repo: Repo) -> None:
+    repo.write("memory/2026-11-30.md", "- 금요일에는 배포하지 않는다\n")
+    repo.write("memory/2026-11-30-회의.md", "- 배포 창은 화요일이다\n")
+    done = repo.mem("log")
+    assert "금요일에는" in done.stdout and "화요일" not in done.stdout
+    assert "note: 1 episode is left out: memory/2026-11-30-회의.md" in done.stderr
+    for words in (["--since", "2026-12-01"], ["--agent", "coder"]):
+        assert "episode" not in repo.mem("log", *words, check=False).stderr

@@ -7,14 +7,17 @@ import click
 from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import at_option, colour_option, commit_at, day_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.cli.terminal import escape, first_names, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.memory import timeline
 from gitmem.memory.fact import normalise
 from gitmem.memory.snapshot import sparse_memory_paths, words_on_sparse_checkout
 from gitmem.paths import agent_name
+from gitmem.plural import counted
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.text.named_times import first_day, last_day
+
+MAX_NAMED = 2  # files with a title that are named
 
 
 @click.command()
@@ -50,6 +53,12 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     outside = [] if commit else sparse_memory_paths(repo, config.memory_paths)
     if note := words_on_sparse_checkout(len(outside)):
         say(f"note: {note}")
+    titled = timeline.titled_days(
+        repo, since=first_day(since, when), until=last_day(until, when), rev=commit, daily=config.memory_daily
+    )
+    if titled and not agent:
+        left_out = f"{counted(len(titled), 'episode is', 'episodes are')} left out: {first_names(titled, MAX_NAMED)}"
+        say(escape(f"note: {left_out} (a log is named by its day alone; git mem search finds both)", ""))
     if as_json:
         write_json({"days": days})
         return
