@@ -38,7 +38,9 @@ def test_the_first_minute_of_the_readme_runs_as_written(tmp_path: Path) -> None:
     answers = place.run("bash", "-c", script, env=env).stdout.split("--\n")
     for (command, wanted), answer in zip(commands, answers, strict=False):
         assert wanted.strip() in answer, command
-    assert "order_id" in answers[-3] and "REST webhooks" in answers[-2]
+    said = {command.partition(" MEMORY.md")[0]: answer for (command, _), answer in zip(commands, answers, strict=False)}
+    assert "order_id" in said['git mem search "idempotency key"'] and "REST webhooks" in said["git mem why"]
+    assert "MEMORY.md:5" in said["git mem edit"] and "+ - PoC phase 1 uses REST webhooks" in said["git mem undo --yes"]
 
 
 def test_the_readme_names_no_version_and_no_package_index_that_does_not_exist() -> None:

@@ -44,7 +44,7 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
     """
     top = next((folder / inside for inside in FOLDERS if (folder / inside).is_dir()), folder)
     if not top.is_dir():
-        raise UsageError(f"there is no folder '{folder}'", "git mem import skills .agents/skills")
+        raise UsageError(f"there is no folder '{folder}'", f"name a folder of skills: each skill has a {FILE}")
     names, left = markdown_below(top)
     homes = sorted({str(PurePosixPath(name).parent) for name in names if PurePosixPath(name).name == FILE})
     if not homes:

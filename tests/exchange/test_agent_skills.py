@@ -98,3 +98,8 @@ def test_half_a_character_in_a_skill_costs_that_file_only(repo: Repo, tmp_path: 
     done = repo.mem("import", "skills", str(skills.path), check=False)
     assert done.returncode == 1 and "b/SKILL.md is left out" in done.stderr
     assert repo.read("memory/skills/c/SKILL.md") == PDF
+
+
+def test_where_no_folder_of_skills_is_the_hint_is_not_what_was_typed(repo: Repo) -> None:
+    done = repo.mem("import", "skills", ".agents/skills", check=False)
+    assert done.returncode == 2 and "hint: name a folder of skills: each skill has a SKILL.md" in done.stderr

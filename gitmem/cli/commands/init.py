@@ -302,9 +302,8 @@ def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
     if adopted:
         write(f"in:  {count}, searched and gated ([memory] paths in .gitmem.toml)\n")
     elif folder.notes:
-        others.insert(
-            0, f"{count}, from the first log on at the latest (git mem init --adopt keeps them searched and gated)"
-        )
+        keeps = "git mem init --adopt keeps them searched and gated"
+        others.insert(0, f"{count}, not searched any more once the first log is written ({keeps})")
     for pattern, number in [row for row in folder.daily if row[0] in daily]:
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ([memory] daily in .gitmem.toml)\n"))
     if others:

@@ -82,7 +82,7 @@ def test_a_project_is_not_adopted_unless_somebody_says_so(tmp_path: Path) -> Non
     for path in ("README.md", "src/a.py", "src/b.py"):
         project.write(path, "text\n")
     assert json.loads(project.mem("init", "--dry-run", "--json").stdout)["adopted"] is False
-    assert "out: 1 note, from the first log on at the latest" in project.mem("init").stdout
+    assert "out: 1 note, not searched any more once the first log is written (" in project.mem("init").stdout
     assert not (project.path / ".gitmem.toml").exists()
 
 
