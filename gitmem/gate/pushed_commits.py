@@ -35,8 +35,11 @@ class NewCommits(NamedTuple):
 
 
 def push_updates(lines: Iterable[str]) -> list[RefUpdate]:
-    """Parse the standard input of pre-push, one ref a line. Raises GitFailed for a line of another form."""
-    rows = [line.split() for line in lines]
+    """Parse the standard input of pre-push, one ref a line. Raises GitFailed for a line of another form.
+
+    Git starts the hook without a ref when the remote has all of them; the shell of the hook makes that an empty line.
+    """
+    rows = [line.split() for line in lines if line.strip()]
     if any(len(words) != 4 for words in rows):
         raise GitFailed("pre-push: Git's list of refs cannot be read")
     return [RefUpdate(words[2], words[1], words[3]) for words in rows]

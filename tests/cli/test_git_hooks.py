@@ -165,6 +165,13 @@ def test_am_is_gated(gated: Repo, tmp_path: Path) -> None:
     gated.git("am", "--abort")
 
 
+def test_a_push_of_what_the_remote_has_already_passes(gated: Repo, tmp_path: Path) -> None:
+    remote = Repo(tmp_path / "remote.git", True, "--bare")
+    gated.git("push", "-q", str(remote.path), "main")
+    done = gated.run("git", "push", str(remote.path), "main", check=False)
+    assert done.returncode == 0 and "Everything up-to-date" in done.stderr
+
+
 def test_a_push_of_what_was_committed_past_the_hooks_is_refused(gated: Repo, tmp_path: Path) -> None:
     remote = Repo(tmp_path / "remote.git", True, "--bare")
     gated.git("remote", "add", "origin", str(remote.path))
