@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import NamedTuple
 
 from gitmem.context import amendment_days, folder_preference, layers, open_pairs, packing, pieces, recall_queries
@@ -181,12 +182,26 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     if request.warn_characters and len(text) > request.warn_characters:
         done.limits.append(Message("{} characters, more than {}", len(text), request.warn_characters))
     kept = [replace(part, tokens=part.tokens or request.count_tokens(part.content)) for part in done.kept]
+    shown = iter(_with_shown_trails([*kept, *(part for part, _ in done.dropped)]))
     return Context(
-        text=text, tokens=request.count_tokens(text) if text else 0, budget=request.budget, parts=tuple(kept),
-        dropped=tuple(done.dropped), scopes=tuple(usable), limits=tuple(done.limits),
+        text=text, tokens=request.count_tokens(text) if text else 0, budget=request.budget,
+        parts=tuple(islice(shown, len(kept))), dropped=tuple((next(shown), why) for _, why in done.dropped),
+        scopes=tuple(usable), limits=tuple(done.limits),
         summary=_summary_line(kept, usable), hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(),
         assembled_at=now, tokenizer=request.tokenizer, withheld=text.count(HIDDEN),
     )  # fmt: skip
+
+
+def _with_shown_trails(parts: Sequence[Part]) -> list[Part]:
+    """The parts, each step of their trails that has a secret replaced by HIDDEN. Their text hides its own lines."""
+    steps = list(dict.fromkeys(" ".join(step.split()) for part in parts for step in part.trail))
+    hidden = {step for step, shown in zip(steps, without_secrets(steps), strict=True) if shown != step}
+    if not hidden:
+        return list(parts)
+    return [
+        replace(part, trail=tuple(HIDDEN if " ".join(step.split()) in hidden else step for step in part.trail))
+        for part in parts
+    ]
 
 
 class ScopeParts(NamedTuple):

@@ -15,6 +15,7 @@ from gitmem.config import Config
 from gitmem.daily_logs import is_daily
 from gitmem.errors import Changed, GitMemError, NotKept
 from gitmem.gate.changes.rules import BULK_LINES, lost_lines
+from gitmem.gate.quoting import without_secrets
 from gitmem.git import undo_record
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.git_index import is_committed, unstage
@@ -47,8 +48,10 @@ class FileChange:
 
     @property
     def lines(self) -> list[str]:
-        """The lines that the undo removes ("- ") and brings back ("+ ")."""
-        return [f"{line.sign} {line.text}" for line in diff_lines(self.now, self.then) if line.sign in "-+"]
+        """The lines that the undo removes ("- ") and brings back ("+ "), to be shown: one with a secret is hidden."""
+        changed = [line for line in diff_lines(self.now, self.then) if line.sign in "-+"]
+        shown = without_secrets([line.text for line in changed])
+        return [f"{line.sign} {text}" for line, text in zip(changed, shown, strict=True)]
 
 
 @json_keys("at commits commit? branch? files committed_since committed_in")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from gitmem.cli import completions
+from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import json_option, keep_option, open_here, say_if_detached, with_kept_data
 from gitmem.cli.places import parse_place
 from gitmem.cli.terminal import escape, say, say_masked, say_rivals, write, write_json
@@ -71,7 +72,7 @@ def command(**given: Any) -> None:
         done = _change_lifetime(repo, config, (path, line), options)
     say_masked(done.masks)
     if options.as_json:
-        write_json(done)
+        write_json(without_secret_lines(done))
         return
     write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
     say_if_detached(repo, done.commit)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from gitmem.cli import completions
+from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import at_option, commit_at, json_option, open_here, say_if_detached
 from gitmem.cli.places import parse_place
 from gitmem.cli.terminal import escape, first_names, say, write, write_json
@@ -68,6 +69,7 @@ def command(
     if everywhere:
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
         values: list[str] = [] if dry_run else delete_containing(repo.common_dir, erased.texts)
+        erased = without_secret_lines(erased)
         if as_json:
             write_json({**erasure.erasure_value(erased), "session_values": values})
         else:
@@ -77,9 +79,10 @@ def command(
         return Exit.DONE
     done = corrections.forget(repo, config, path, line, reason, dry_run=dry_run)
     if as_json:
-        write_json(done)
+        write_json(without_secret_lines(done))
     elif dry_run:
-        write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in done.removals))
+        shown = without_secret_lines(done).removals
+        write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in shown))
         say(f"1 fact would go{_below(done)}; nothing was changed")
     else:
         say_if_detached(repo, done.commit)

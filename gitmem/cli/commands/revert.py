@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import click
 
 from gitmem.cli import completions
+from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.places import parse_lines
 from gitmem.cli.terminal import colour as coloured
@@ -61,7 +62,9 @@ def command(**given: Any) -> None:
     options = RevertOptions(**given)
     repo, config = open_here()
     selector = _selector(options, repo)
-    correction = corrections.revert(repo, config, selector, options.reason, dry_run=options.dry_run)
+    correction = without_secret_lines(
+        corrections.revert(repo, config, selector, options.reason, dry_run=options.dry_run)
+    )
     if options.as_json:
         write_json(correction)
     else:

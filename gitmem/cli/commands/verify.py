@@ -7,6 +7,7 @@ from collections import Counter
 import click
 
 from gitmem.cli import completions
+from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
@@ -38,7 +39,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     repo, config = open_here()
     chosen = split_range(repo, span)
     globs = range_memory_paths(repo, chosen) if chosen.base else config.memory_paths
-    verdict = verify.verify(repo, chosen.base, chosen.tip, policy=policy, globs=globs)
+    verdict = without_secret_lines(verify.verify(repo, chosen.base, chosen.tip, policy=policy, globs=globs))
     for note in verdict.notes:
         say(f"note: {note}")
     if as_json:
