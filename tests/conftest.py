@@ -25,10 +25,12 @@ settings.load_profile("repeatable")
 # Tests whose hooks run `git mem` in forks of a process that has imported its modules. Tests of the hooks themselves, and
 # of what an attacker may put in their way, are not among them: there Git starts each command in the usual way.
 WARM_HOOKS = (
-    "tests/claims/", "tests/cli/commands/", "tests/cli/test_cited_hook.py", "tests/cli/test_promotion", "tests/context/",
-    "tests/exchange/", "tests/gate/test_adoption_baseline.py", "tests/gate/test_imported_files.py",
-    "tests/gate/test_rotation_advice.py", "tests/gate/test_scanned_paths.py", "tests/gate/test_trial.py", "tests/memory/",
-    "tests/promotion/", "tests/provenance/", "tests/review/", "tests/test_warm_process.py", "tests/ui/",
+    "tests/actions/", "tests/claims/", "tests/cli/commands/", "tests/cli/test_cited_hook.py",
+    "tests/cli/test_promotion", "tests/context/", "tests/exchange/", "tests/gate/changes/",
+    "tests/gate/test_adoption_baseline.py", "tests/gate/test_imported_files.py", "tests/gate/test_rotation_advice.py",
+    "tests/gate/test_scanned_paths.py", "tests/gate/test_trial.py", "tests/memory/", "tests/promotion/",
+    "tests/provenance/", "tests/review/", "tests/test_documented_commands.py", "tests/test_readme.py",
+    "tests/test_warm_process.py", "tests/ui/",
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ import pytest
 
 from gitmem.cli.command_registry import COMMANDS
 from gitmem.cli.main import main_command
+from tests import warm_process
 from tests.harness import SOURCE, Repo
 from tests.sessions.test_conversation_exports import chatgpt, claude, zipped
 
@@ -133,7 +134,6 @@ LOG = "# 2026-02-05\n\n## 10:00 - billing\n\n" + "".join(
     )
 )  # fmt: skip
 SCRIPTS = {
-    "git-mem": f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n',
     "leak": f"#!/bin/sh\nprintf -- '- note\\n%.0s' 1 2 3 4 5 6 7 8 9 10 11 > memory/x.md\n"
     f"echo '- the token is {TOKEN}' >> memory/x.md\ngit add memory/x.md\n",
     "fingerprint": '#!/bin/sh\ngit mem scan --json | sed -n \'s/.*"fingerprint": "\\(.*\\)".*/\\1/p\' | head -1\n',
@@ -169,7 +169,8 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the repository `work`, its remote, old sessions, notes and archives."""
     home = tmp_path_factory.mktemp("examples")
-    for name, text in SCRIPTS.items():
+    program = f'#!/bin/sh\nexec "{warm_process.interpreter()}" -m gitmem "$@"\n'
+    for name, text in {"git-mem": program, **SCRIPTS}.items():
         target = home / "bin" / name
         target.parent.mkdir(exist_ok=True)
         target.write_text(text, encoding="utf-8")

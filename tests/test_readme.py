@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
+from tests import warm_process
 from tests.harness import SOURCE, Repo
 
 README = (SOURCE / "README.md").read_text(encoding="utf-8")
@@ -28,7 +28,7 @@ def first_minute() -> list[tuple[str, str]]:
 
 def test_the_first_minute_of_the_readme_runs_as_written(tmp_path: Path) -> None:
     place = Repo(tmp_path / "home", init=False)
-    shim = place.write("bin/git-mem", f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
+    shim = place.write("bin/git-mem", f'#!/bin/sh\nexec "{warm_process.interpreter()}" -m gitmem "$@"\n')
     shim.chmod(0o755)
     commands = first_minute()
     assert len(commands) >= 6

@@ -84,6 +84,12 @@ def started() -> WarmProcess | None:
     return WarmProcess()
 
 
+def interpreter() -> str:
+    """What a program named `git-mem` is written with: `-m gitmem` runs in a fork, all else in the interpreter itself."""
+    warm = started()
+    return sys.executable if warm is None else str(warm.python)
+
+
 class Request(NamedTuple):
     """A command to run."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests import warm_process
 from tests.actions.remote import GitServer
 from tests.actions.rest import RestServer
 from tests.actions.runner import Result, Runner
@@ -147,7 +147,7 @@ class Stage:
         )  # fmt: skip
         venv = room / "temp/git-mem-venv/bin"
         venv.mkdir(parents=True)
-        (venv / "git-mem").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
+        (venv / "git-mem").write_text(f'#!/bin/sh\nexec "{warm_process.interpreter()}" -m gitmem "$@"\n')
         (venv / "git-mem").chmod(0o755)
         (venv.parent / "git-mem-extras").write_text("llama,mcp,remote\n")  # what a model needs is there too
         return room, runner

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import warm_process
 from tests.harness import SOURCE, Repo
 from tests.review.forges.gitlab_server import GitLabServer
 
@@ -32,7 +33,7 @@ def server() -> Iterator[GitLabServer]:
 def job(repo: Repo, name: str, base: str, server: GitLabServer, **more: str) -> Any:
     """Run the script of a job of the template on a merge request's pipeline."""
     (script,) = yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))[name]["script"]
-    words = script.replace("/opt/git-mem/bin/git-mem", f"{sys.executable} -m gitmem")
+    words = script.replace("/opt/git-mem/bin/git-mem", f"{warm_process.interpreter()} -m gitmem")
     variables = {
         "GITLAB_CI": "true", "CI": "true", "CI_SERVER_URL": "https://gitlab.com", "CI_API_V4_URL": f"{server.url}/api/v4",
         "CI_PROJECT_PATH": server.project, "CI_DEFAULT_BRANCH": "main", "CI_PIPELINE_SOURCE": "merge_request_event",

@@ -36,9 +36,8 @@ def fire(
         "prompt": "invoice date?",
         **more,
     }
-    command = [sys.executable, "-m", "gitmem", "session", "hook", event, "--host", host]
     env = {"CLAUDE_PROJECT_DIR": str(root)} if root is not None else {}
-    done = Repo(where, init=False).run(*command, input=json.dumps(given), env=env)
+    done = Repo(where, init=False).mem("session", "hook", event, "--host", host, input=json.dumps(given), env=env)
     assert done.stderr == ""
     return done.stdout
 

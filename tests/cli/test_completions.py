@@ -44,7 +44,7 @@ def offered(repo: Repo, *words: str, env: Mapping[str, str] | None = None) -> li
         "COMP_CWORD": str(len(words)),
         "_GIT_MEM_COMPLETE": "bash_complete",
     }
-    done = repo.run(sys.executable, "-m", "gitmem", env={**asked, **(env or {})})
+    done = repo.mem(env={**asked, **(env or {})})
     assert done.stderr == ""
     return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 

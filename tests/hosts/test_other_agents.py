@@ -7,13 +7,13 @@ import json
 import re
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from tests import warm_process
 from tests.harness import Repo
 
 SAID = "We decided that invoices are in UTC."
@@ -88,7 +88,7 @@ def provider(repo: Repo, monkeypatch: pytest.MonkeyPatch, folder: Path, script: 
 def test_hermes_is_given_what_memory_says_and_keeps_what_was_decided(
     memory: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    made = provider(memory, monkeypatch, tmp_path / "bin", f'exec "{sys.executable}" -m gitmem "$@"')
+    made = provider(memory, monkeypatch, tmp_path / "bin", f'exec "{warm_process.interpreter()}" -m gitmem "$@"')
     assert made.is_available() and made.get_tool_schemas() == []
     made.initialize("s1", platform="cli")
     first = made.prefetch(QUESTION)
@@ -103,7 +103,7 @@ def test_hermes_is_given_what_memory_says_and_keeps_what_was_decided(
 def test_hermes_writes_nothing_for_an_agent_that_another_started(
     memory: Repo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    made = provider(memory, monkeypatch, tmp_path / "bin", f'exec "{sys.executable}" -m gitmem "$@"')
+    made = provider(memory, monkeypatch, tmp_path / "bin", f'exec "{warm_process.interpreter()}" -m gitmem "$@"')
     made.initialize("s1", agent_context="subagent")
     made.sync_turn(SAID, "Noted.")
     made.shutdown()
