@@ -182,10 +182,10 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     if request.warn_characters and len(text) > request.warn_characters:
         done.limits.append(Message("{} characters, more than {}", len(text), request.warn_characters))
     kept = [replace(part, tokens=part.tokens or request.count_tokens(part.content)) for part in done.kept]
-    shown = iter(_with_shown_trails([*kept, *(part for part, _ in done.dropped)]))
+    printed = iter(_with_shown_trails([*kept, *(part for part, _ in done.dropped)]))
     return Context(
         text=text, tokens=request.count_tokens(text) if text else 0, budget=request.budget,
-        parts=tuple(islice(shown, len(kept))), dropped=tuple((next(shown), why) for _, why in done.dropped),
+        parts=tuple(islice(printed, len(kept))), dropped=tuple((next(printed), why) for _, why in done.dropped),
         scopes=tuple(usable), limits=tuple(done.limits),
         summary=_summary_line(kept, usable), hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(),
         assembled_at=now, tokenizer=request.tokenizer, withheld=text.count(HIDDEN),

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from gitmem.config import Config
-from gitmem.errors import Changed, GitMemError, UsageError
+from gitmem.errors import Changed, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.git_index import is_committed
 from gitmem.git.objects import Span
