@@ -322,7 +322,7 @@ def test_lines_with_a_literal_line_break_between_them_are_facts_of_their_own() -
         RulesModel().propose([written], []).operations,
         [written],
         facts.parse(b""),
-        Rules(date(2026, 3, 1), lambda text: ""),
+        Rules(date(2026, 3, 1), lambda text: "", limit=20),
     )
     assert sorted(one.operation.text for one in run.approved) == [
         "We decided that the ferry is painted each spring", "never moor at pier 3 by hand",
