@@ -24,7 +24,7 @@ _RECORDS = re.compile(
 _DATED = re.compile(r"(?<!\d)20\d\d-?[01]\d-?[0-3]\d(?!\d)")
 _SPELLED = {name.lower(): name for name in IMPORTING}
 MAX_FILES = 400  # files of one tree that are checked; a note names the number of the others
-ELSEWHERE = {
+ELSEWHERE = {  # folders, in lower case, whose files describe another tree
     PACKAGES, "vendor", "third_party", "third-party", "fixtures", "__fixtures__", "testdata", "test-data", "templates",
     "template", "snapshots", "archive", "archived", "assets", "boilerplate", "boilerplates", "scaffold", "scaffolds",
     "skeleton", "skeletons", "stubs",
@@ -32,8 +32,9 @@ ELSEWHERE = {
 
 
 def is_checked(path: str, daily: Iterable[str] = ()) -> bool:
-    """Whether the file at `path` is checked, because its lines make claims about its own tree. `daily`: patterns of
-    daily logs. Raises UsageError as `daily_logs.is_daily` for an invalid pattern."""
+    """Whether the claims of the file at `path` are checked: it is a Markdown or rule file that agents read
+    (instructions, a skill, a rule) or lasting memory (MEMORY.md, a note). False for daily logs, dated notes, plans and
+    reports, a README, templates and fixtures. `daily`: patterns of daily logs; an invalid one raises UsageError."""
     if not path.lower().endswith(ENDINGS) or ELSEWHERE.intersection(path.lower().split("/")[:-1]):
         return False
     if is_daily(path, daily):
@@ -52,10 +53,11 @@ def is_checked(path: str, daily: Iterable[str] = ()) -> bool:
 
 
 def checked_files(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[Entry]:
-    """The files among `entries` that are checked, those nearest the root first.
+    """The files among `entries` that are checked (`is_checked`), those nearest the root first. `daily`: patterns of
+    daily logs.
 
     Links are left out, as their targets are checked. Of files with equal bytes in one folder, which a tool copied for
-    several hosts, one is checked. `daily`: as for `is_checked`.
+    several hosts, one is checked.
     """
     patterns = tuple(daily)
     seen: set[tuple[str, str]] = set()
@@ -79,13 +81,14 @@ def is_procedure(path: str) -> bool:
 
 
 def is_about_change(path: str) -> bool:
-    """Whether the last part of a path holds `migrat`, `upgrad`, `changelog` or `deprecat`, in any case. Such a file
-    names old files as well as new ones."""
+    """Whether a file's name has `migrat`, `upgrad`, `changelog` or `deprecat`, in any case. Such a file names old files
+    as well as new ones."""
     return bool(re.search(r"migrat|upgrad|changelog|deprecat", path.rpartition("/")[2].lower() or path, re.IGNORECASE))
 
 
 def skill_folder(path: str) -> str:
-    """The folder `skills/NAME`, with the folders above it, that a file is in; the path itself if it is in none."""
+    """The folder `skills/NAME`, with the folders above it, that a file is in; the path itself if the file is in
+    none."""
     parts = path.split("/")
     at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
     return "/".join(parts[: at + 2]) if at >= 0 else path

@@ -36,10 +36,11 @@ _PLACE = re.compile(
 
 
 def citation_pairs(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The pairs (`code`, citation) for a fact's comment that cite these places (`src/auth.py:10-24`,
+    """The pairs ("code", citation as text) for a fact's comment that cite these places (`src/auth.py:10-24`,
     `src/auth.py#Session.open`), in order.
 
-    Raises UsageError as `make_citation` does, and for more than MAX_CITATIONS_PER_FACT places.
+    Raises UsageError for a place that does not exist or must not be cited (`make_citation`), and for more than
+    MAX_CITATIONS_PER_FACT places.
     """
     if len(places) > MAX_CITATIONS_PER_FACT:
         raise UsageError(
@@ -49,8 +50,9 @@ def citation_pairs(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, 
 
 
 def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The places, as `citation_pairs` reads them, of an agent's objects with `path` and either `lines` or `symbol`.
-    Raises UsageError for an object with both or neither."""
+    """The places as text (`PATH:10-24` or `PATH#Session.open`) of the objects that an agent sends, each with `path` and
+    either `lines` ("10-24", "L10-L24") or `symbol`. Raises UsageError for an object with both or neither. Whether a
+    place exists is not checked."""
     places = []
     for one in given:
         path, lines, symbol = one.get("path", ""), one.get("lines", ""), one.get("symbol", "")
@@ -66,9 +68,12 @@ def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def make_citation(repo: Repository, place: str) -> Citation:
-    """The citation of one place, as the work tree has it. Lines with too little text are cited with their neighbours; a
-    symbol has the lines 0. Raises UsageError if the place does not exist, must not be cited (`_read`), or has more than
-    MAX_CITATION_LINES lines."""
+    """The citation of one place (`src/auth.py:10-24`, `src/auth.py#Session.open`) as the work tree has it. Lines with
+    too little text are cited with their neighbours; the citation of a symbol has 0 as its lines.
+
+    Raises UsageError if the place does not exist, has more than MAX_CITATION_LINES lines, or must not be cited: Git
+    does not track the file, its name says that it holds secrets, or it is binary or larger than MAX_MEMORY_FILE_BYTES.
+    """
     match = _PLACE.match(place.strip())
     if match is None:
         raise UsageError(
@@ -136,9 +141,9 @@ def _with_neighbours(lines: Sequence[str], start: int, end: int) -> tuple[int, i
 
 
 def ensure_quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
-    """Raise GitMemError if `words` is not the text of the cited lines of all `citations`, in order; white space may
-    differ. An agent that confirms citations must quote their text. Raises UsageError for a file that must not be
-    cited."""
+    """Raise GitMemError if `words` is not the text that the cited lines of all `citations`, one after the other, have
+    in the work tree now; white space may differ. An agent that confirms citations must quote their text. Raises
+    UsageError for a file that must not be cited (`make_citation`)."""
     cited: list[str] = []
     for citation in citations:
         lines = blob_lines(_read(repo, citation.path))

@@ -1,6 +1,6 @@
 """The baseline of a project, `.gitmem/check-baseline`: known findings, which `git mem check` does not report.
 
-One row is one finding, without its line number (`report.key_of`).
+One row is one finding: path, kind and claim with tabs between them, without the line number (`report.key_of`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ PATH = ".gitmem/check-baseline"
 
 
 def read(repo: Repository, commit: str) -> frozenset[str]:
-    """The findings of the baseline at `commit`, each as `key_of` spells it, without comments (`#`) and empty lines.
-    Empty if there is no baseline, or if it is larger than MAX_MEMORY_FILE_BYTES."""
+    """The rows of the baseline at `commit` (`report.key_of` of each known finding), without comments (`#`) and empty
+    lines. Empty if there is no baseline, or if it is larger than MAX_MEMORY_FILE_BYTES."""
     oid = repo.blobs(commit, [PATH]).get(PATH, "")
     if not oid or repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
         return frozenset()
@@ -29,7 +29,8 @@ def read(repo: Repository, commit: str) -> frozenset[str]:
 
 def write(repo: Repository, findings: Iterable[Finding]) -> None:
     """Replace the baseline in the work tree by these findings, sorted, so that its diff shows the added and the removed
-    ones. Nothing is committed, and a file that has these rows already is not written. Raises as `transaction.write`."""
+    ones. Nothing is committed; a baseline that has these rows already is not written. Raises GitMemError if the file
+    cannot be written (`transaction.write`)."""
     rows = sorted({key_of(one) for one in findings})
     data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
 

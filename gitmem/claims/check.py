@@ -45,8 +45,9 @@ PATHS = (Kind.PATH, Kind.DIRECTORY)
 
 
 class CheckResult(NamedTuple):
-    """The result of a full check. `findings`: sure ones first. `claims`: the number of claims that were checked.
-    `notes`: sentences about claims and files that were not checked."""
+    """The result of a full check. `findings`: sure ones first. `claims`: the number of claims that the files make, with
+    those that were left out because they do not describe this repository. `notes`: sentences for a person about files
+    that were left out and about a shallow clone."""
 
     findings: list[Finding]
     claims: int
@@ -54,8 +55,8 @@ class CheckResult(NamedTuple):
 
 
 def check(repo: Repository, commit: str, documents: Documents) -> CheckResult:
-    """Check the claims of the files of a commit that `documents` read, and the code citations of the facts in these
-    files."""
+    """Check the claims and the code citations in the files that `documents` has read from `commit`. The result has a
+    finding for each claim or citation that is false or suspect. Raises GitMemError if Git lacks an object."""
     plain = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS and one.claim.plain)
     search = NameSearch(plain, find_definitions=False)
     lookup = ClaimLookup(repo, commit, documents.claims, search, entries=documents.entries)

@@ -61,9 +61,9 @@ class Citation(NamedTuple):
 class Verdict(NamedTuple):
     """The result of checking a citation.
 
-    `state`: HOLDS, CHANGED, GONE or UNKNOWN. `words`: the reason for a person. `path`: the file now, "" if it is gone
-    or unknown. `start`, `end`: the lines now, 0 if they were not found. `commit`: the commit that removed or renamed
-    the file, "" without one.
+    `state`: HOLDS, CHANGED, GONE or UNKNOWN (`verdict`). `words`: the reason for a person. `path`: the file now, "" if
+    it is gone or `state` is UNKNOWN. `start`, `end`: the lines now; 0 if they were not found, and for a symbol in an
+    unchanged file. `commit`: the commit that removed or renamed the file, "" without one.
     """
 
     citation: Citation
@@ -76,7 +76,8 @@ class Verdict(NamedTuple):
 
 
 class Code(Protocol):
-    """Access to the files of one snapshot. `shallow`: whether the clone is shallow, so that old commits are missing."""
+    """What `verdict` needs to read of one snapshot's files. `shallow`: whether the clone is shallow, so that old
+    commits are missing."""
 
     shallow: bool
 
@@ -100,11 +101,12 @@ class Code(Protocol):
         """The bytes of the blob whose oid begins with `prefix`; None without one."""
 
     def departure(self, path: str) -> Departure | None:
-        """The departure of a path; None if no commit removed it."""
+        """The commit that removed or renamed the path, and its new path; None if no commit did."""
 
 
 class TreeCode:
-    """The files of a tree whose listing and history the caller has already (implements `Code`, for `check`)."""
+    """The files of a tree whose listing and history the caller has already. It implements `Code`, for checks of all
+    files."""
 
     def __init__(self, tree: Tree, history: History) -> None:
         self.tree, self.history, self.shallow = tree, history, history.shallow
@@ -149,7 +151,8 @@ def blob_with(repo: Repository, prefix: str) -> bytes | None:
 
 
 def parse(value: str) -> Citation | None:
-    """Parse the value of a `code` key; None if it is not a citation."""
+    """Parse the value of a `code` key (`PATH#L10-L24@BLOB12~FP8`); None if it is not a citation, or if its lines are
+    out of order or far more than MAX_CITATION_LINES."""
     match = _FORM.match(value)
     if match is None:
         return None
@@ -178,13 +181,14 @@ def citations_of(fact: Fact, name: str = KEY) -> list[Citation]:
 
 
 def fingerprint(lines: Sequence[str]) -> str:
-    """FINGERPRINT_DIGITS of the SHA-256 of the lines' text. Indentation and blank lines do not change it."""
+    """The first FINGERPRINT_DIGITS hex digits of the SHA-256 of the lines, white space collapsed and blank lines left
+    out. So indentation and blank lines do not change it."""
     return sha256("\n".join(_texts(lines)).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def lines_of(data: bytes) -> list[str]:
-    """The lines of a file, as `document.blob_lines` counts them. Plain UTF-8 is split here without importing it, as
-    searches call this."""
+    """The decoded lines of a file without their ends, the same as `document.blob_lines`. Plain UTF-8 is split here
+    without importing that module, as searches call this."""
     if data and b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
         with suppress(UnicodeDecodeError):
             return data.decode().removesuffix("\n").split("\n")
@@ -250,8 +254,8 @@ def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
 
 
 def is_unchanged_in(citation: Citation, data: bytes) -> bool:
-    """Whether a file has the cited lines anywhere, or the cited symbol with the same body. `data`: the bytes of the
-    file."""
+    """Whether a file has lines with the citation's fingerprint anywhere, or the cited symbol with the same body.
+    `data`: the bytes of the file."""
     lines = lines_of(data)
     if not citation.symbol:
         return find_lines(lines, citation, ()) is not None
@@ -292,11 +296,11 @@ def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
 
 
 def find_lines(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:
-    """(first, last) line of the cited lines in a file, at the place nearest to their old one; None if the file lacks
-    them.
+    """(first, last) line, from 1, where the cited lines are in `lines` (a whole file) now, at the place nearest to
+    their old one; None if the file lacks them.
 
-    `texts`: the cited lines as `_texts` returns them. Without them, lines with the citation's fingerprint are searched
-    for.
+    `texts`: the cited lines without blank ones, white space collapsed. If it is empty, lines with the citation's
+    fingerprint are searched for.
     """
     collapsed = [" ".join(line.split()) for line in lines]
     rows = [(number, text) for number, text in enumerate(collapsed, 1) if text]

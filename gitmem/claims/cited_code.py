@@ -28,7 +28,8 @@ MAX_LOOKUPS = 4  # missing paths for which one call searches history, which take
 
 
 class CodeExcerpt(NamedTuple):
-    """Lines of a file. `first`: the number of the first one. `lines`: empty if the file cannot be read."""
+    """Lines of a file. `first`: the number of the first one, from 1. `lines`: empty if the file cannot be read, or does
+    not define the cited symbol."""
 
     path: str
     first: int
@@ -93,11 +94,11 @@ def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, in
 def changed_code(
     repo: Repository, values: Iterable[str], commit: str = "", max_lookups: int = MAX_LOOKUPS
 ) -> dict[str, CitedCode]:  # fmt: skip
-    """The state of each citation whose code was renamed, changed or removed: value of the `code` key -> CitedCode.
+    """The state of each citation whose code was renamed, changed or removed: value of its `code` key -> CitedCode.
 
-    A citation is left out if its code is unchanged, if its state is unknown, or if the change is not committed.
-    `commit`: the snapshot, "" for the work tree. `max_lookups`: the number of missing paths for which Git may search
-    history. Writes the cache of departures (`known_departures`).
+    A citation is left out if its code is unchanged, if its state is unknown, or if the change of its code is not
+    committed. `commit`: the snapshot, "" for the work tree. `max_lookups`: the number of missing paths for which Git
+    may search history. Writes the cache of departures (`known_departures`).
     """
     parsed = {value: parse(value) for value in values}
     citations = {value: citation for value, citation in parsed.items() if citation is not None}
@@ -130,10 +131,11 @@ def _code_state(citation: Citation, found: Verdict, code: SnapshotCode) -> Cited
 
 
 class SnapshotCode:
-    """The files of the work tree, or of a commit, read one path at a time (implements `citations.Code`).
+    """The files of the work tree, or of a commit, read one path at a time. It implements `citations.Code`.
 
     A file that is in HEAD but not in the work tree is read from HEAD: a sparse checkout leaves it out, or its removal
-    is not committed.
+    is not committed. `commit`: "" for the work tree. `paths`: the paths that will be asked for, so that Git lists them
+    in one call. `max_lookups`: the number of missing paths for which Git may search history.
     """
 
     def __init__(self, repo: Repository, commit: str, paths: Iterable[str], max_lookups: int = MAX_LOOKUPS) -> None:
@@ -194,7 +196,7 @@ class SnapshotCode:
         return self._departures.of_path(path)
 
     def keep(self) -> None:
-        """Write the cache of departures, if any was looked up."""
+        """Write the cache of departures to the Git directory, if any was looked up."""
         if self._departures is not None:
             self._departures.keep()
 

@@ -35,8 +35,8 @@ class CitedFact(NamedTuple):
 
 
 def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
-    """Each fact that cites code, in the files of the tree that are checked (`agent_files.checked_files`). The iterator
-    raises GitMemError as `verdict`."""
+    """Each fact that cites code with the key `code`, in the files of the tree that are checked
+    (`agent_files.checked_files`). The iterator raises GitMemError if Git lacks an object."""
     code = TreeCode(tree, history)
     for path, fact in citing_facts(tree.repo, checked_files(tree.entries)):
         if found := citations_of(fact):
@@ -69,5 +69,6 @@ def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
 
 
 def own_words(text: str) -> set[str]:
-    """The words of a fact's text that identify it: numbers, identifiers, paths, names of settings."""
+    """The words of a fact's text that identify it: numbers, identifiers, paths, names of settings, words in
+    capitals."""
     return {word.strip(".") for word in _OWN.findall(text) if _TELLING.search(word) or word.isdigit() or word.isupper()}

@@ -34,11 +34,11 @@ class FileClaim(NamedTuple):
 
 
 class NameSearch(NamedTuple):
-    """The search of a lookup for names in code.
+    """How a lookup searches code for names (symbols, environment variables, ports).
 
     `names`: only these names are searched for, and all others get an unknown result; None for all claimed names.
     `find_definitions`: False saves time, and no name then counts as defined. `blobs`: a search that lookups in the
-    trees of several commits share, None for a search of one tree.
+    trees of several commits share; None for a search of one tree.
     """
 
     names: frozenset[str] | None = None
@@ -100,7 +100,8 @@ class ClaimLookup:
         return self._names
 
     def resolve(self, one: FileClaim) -> Resolution:
-        """Look up a claim in the tree. Each claim is looked up once; the result is cached."""
+        """Look up a claim in the tree: whether and where it has the named thing (`Resolution`). Each claim is looked up
+        once; the result is cached."""
         known = self._resolutions.get((one.path, one.claim))
         if known is None:
             known = self._resolutions[one.path, one.claim] = self._resolved(one)
@@ -127,7 +128,7 @@ class ClaimLookup:
         return resolve(claim, one.path, self.tree)
 
     def diagrams(self, path: str) -> DiagramRoots:
-        """The diagrams of the file `path`, with the folders of the tree that they show."""
+        """The diagrams of folders in the file `path`, with the folder of the tree that each one shows."""
         if path not in self._roots:
             entries = [one.claim for one in self.claims if one.path == path and one.claim.tool == DIAGRAM_TOOL]
             self._roots[path] = DiagramRoots(path, entries, self.tree)

@@ -60,7 +60,7 @@ _WORD_BYTES = bytes(c if c < 128 and (chr(c).isalnum() or c == 95) else 32 for c
 
 
 class Names(NamedTuple):
-    """The names that code uses, and those among them that it also defines."""
+    """Names in code. `used`: those that it uses. `defined`: those among them that it also defines."""
 
     used: frozenset[str]
     defined: frozenset[str]
@@ -105,7 +105,7 @@ def names_in(
 
 
 class BlobWords:
-    """Searches for names in several trees that share most of their blobs; each blob is read once. `without`: oids of
+    """Searches for `names` in several trees that share most of their blobs; each blob is read once. `without`: oids of
     blobs that are known to have none of the names."""
 
     def __init__(self, repo: Repository, names: Iterable[str], without: frozenset[str]) -> None:
@@ -156,7 +156,8 @@ def _text(line: bytes) -> str:
 
 
 def declares(line: str, word: str) -> bool:
-    """Whether a line has the name after a declaring keyword (`class`, `def`). If so, `defines` is true as well."""
+    """Whether a line has the name after a declaring keyword (`class`, `def`). A line that declares a name also
+    `defines` it."""
     places = re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)
     return any(_DECLARED.search(line[: match.start()]) for match in places)
 

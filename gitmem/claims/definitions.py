@@ -23,8 +23,9 @@ MAX_HEADER_LINES = 8  # lines after the first one in which a block with braces m
 
 
 def lines_of(lines: Sequence[str], path: str, symbol: str) -> tuple[int, int] | None:
-    """(first, last) line of the definition of `symbol`; None if it is not found or a Python file cannot be parsed.
-    `symbol`: names from the outside in, with `.`, `::` or `#` between them."""
+    """(first, last) line, from 1, of the definition of `symbol`, in Python with its decorators; None if it is not found
+    or a Python file cannot be parsed. `lines`: of the whole file. `symbol`: names from the outside in, with `.`, `::`
+    or `#` between them (`Session.open`)."""
     names = [name for name in re.split(r"\.|::|#", symbol) if name]
     if not names:
         return None

@@ -8,7 +8,7 @@ MAX_RENAMES = 4  # successive renames of one path that are followed
 
 
 class Departure(NamedTuple):
-    """A path that was removed or renamed. `commit`: the last commit that removed it. `renamed_to`: its path now, "" if
+    """A path that history removed or renamed. `commit`: the last commit that did so. `renamed_to`: its path now, "" if
     it was deleted."""
 
     path: str

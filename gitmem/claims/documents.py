@@ -14,8 +14,9 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 class Documents(NamedTuple):
-    """The claims of a commit's files. `claims`: in order. `paths`: the files that were read. `notes`: sentences about
-    files that were left out. `entries`: the listing of all files of the commit."""
+    """The claims of a commit's files. `claims`: in the order of files and lines. `paths`: the files that were read.
+    `notes`: sentences for a person about files that were left out. `entries`: the listing of all files of the commit,
+    also those that are not checked."""
 
     claims: list[FileClaim]
     paths: list[str]

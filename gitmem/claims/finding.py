@@ -10,7 +10,8 @@ from gitmem.json_values import json_keys
 
 
 class State(StrEnum):
-    """The result of checking a claim or a citation."""
+    """The result of checking a claim or a citation. HOLDS: it is true. CHANGED: the thing is there, but differs. GONE:
+    the thing is missing. UNKNOWN: the files at hand cannot tell."""
 
     HOLDS = "holds"
     CHANGED = "changed"

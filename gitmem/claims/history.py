@@ -19,7 +19,8 @@ MAX_COMMITS = 20_000  # commits with removals that are read
 
 
 class History:
-    """The departures from the history of one commit."""
+    """Finds paths that the history of the tree's commit removed or renamed. `shallow`: whether the clone is shallow, so
+    that older removals are unknown."""
 
     def __init__(self, repo: Repository, tree: Tree) -> None:
         self.repo, self.tree = repo, tree

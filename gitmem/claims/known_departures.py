@@ -30,7 +30,8 @@ class KnownDepartures:
         self._reached: dict[str, bool] = {}
 
     def of_path(self, path: str) -> Departure | None:
-        """The departure of a path; None if no commit removed it or if Git has been called `max_lookups` times."""
+        """The departure of a path; None if no commit removed or renamed it, or if the cache does not know it and Git
+        has been called `max_lookups` times."""
         head, commit, now = _row(self._known().get(path))
         if head and self._is_valid(head, commit):
             if not commit:

@@ -36,6 +36,7 @@ class Definitions(NamedTuple):
     package: str = ""
 
 
+# tool -> the paths of the files that define its scripts, targets or packages
 FILES: Mapping[str, re.Pattern[str]] = {
     tool: re.compile(form, re.IGNORECASE)
     for tool, form in {
@@ -59,15 +60,16 @@ FILES: Mapping[str, re.Pattern[str]] = {
 
 
 class Manifests:
-    """The definitions of one tree. The files for a tool are read when it is first looked up."""
+    """The scripts, targets, recipes and packages that the configuration files of one tree define. The files for a tool
+    are read when it is first looked up."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._read: dict[str, dict[str, Definitions]] = {}
 
     def of(self, tool: str) -> dict[str, Definitions]:
-        """Path -> definitions of each file for a tool, read once. At most MAX_FILES; files over MAX_FILE_BYTES and in
-        node_modules are left out."""
+        """Path -> definitions of each configuration file for a tool, read once. `tool`: a key of FILES, a `?` at its
+        end is ignored. At most MAX_FILES; files over MAX_FILE_BYTES and in node_modules are left out."""
         tool = tool.rstrip("?")
         if tool not in self._read:
             form = FILES[tool]

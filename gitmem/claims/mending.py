@@ -18,7 +18,8 @@ SUBJECT = "memory: follow {count} renamed in the code"
 
 
 class MendedLine(NamedTuple):
-    """A line with a renamed path. `old`: its text now. `text`: its text with the new path."""
+    """A line that names a renamed path. `line`: its number, from 1. `old`: its text now. `text`: its text with the new
+    path."""
 
     path: str
     line: int
@@ -58,11 +59,12 @@ def mended_lines(repo: Repository, head: str, findings: Iterable[Finding]) -> li
 
 
 def mend(repo: Repository, findings: Sequence[Finding]) -> tuple[list[Finding], str]:
-    """Rewrite the lines of renamed paths and commit them. Returns (those of `findings` that were corrected, the oid of
-    the commit).
+    """Replace renamed paths in the lines of `findings` by their new paths, and commit the changed files. Returns (those
+    of `findings` that were corrected, the oid of the commit).
 
     A finding is corrected if it is sure, has a new path, and its claim spells the whole old path. The commit is "" if
-    there was nothing to write. Raises as `transaction.commit`, for a file with uncommitted edits too.
+    there was nothing to write. Raises GitMemError for a file with uncommitted edits and if the commit cannot be made
+    (`transaction.commit`).
     """
     wanted = list(filter(_mendable, findings))
     if not wanted:

@@ -17,7 +17,7 @@ from gitmem.claims.claim import Claim
 from gitmem.claims.path_words import as_path, parts_of
 from gitmem.claims.tree import Tree, joined
 
-EXACT, NEAR, ELSEWHERE, NOWHERE = 3, 2, 1, 0
+EXACT, NEAR, ELSEWHERE, NOWHERE = 3, 2, 1, 0  # grades of a match, best first
 TWINS = {"js": ("ts", "tsx", "mjs", "jsx", "mts"), "jsx": ("tsx",), "mjs": ("mts",), "cjs": ("cts",), "py": ("pyi",)}
 GLOB = re.compile(r"[*?]|\{[^}]*,[^}]*\}")
 MIN_DIAGRAM_SHARE = 0.5  # a diagram shows the tree if at least this share of its entries exists
@@ -28,8 +28,8 @@ _SPAN = re.compile(r"`([^`]+)`")
 class Resolution(NamedTuple):
     """The result of looking up a claim.
 
-    `grade`: EXACT, NEAR, ELSEWHERE or NOWHERE. `at`: the path that was found; for NOWHERE a reason or "". `unknown`:
-    whether the tree cannot answer; the claim must then not be called false.
+    `grade`: how certain the match is: EXACT, NEAR, ELSEWHERE or NOWHERE (no match). `at`: the path that was found; for
+    NOWHERE a reason or "". `unknown`: whether the tree cannot answer; the claim must then not be called false.
     """
 
     grade: int
@@ -75,13 +75,14 @@ def _first_end(tree: Tree, claim: Claim, path: str, folder: str) -> str:
 
 
 def base_folders(claim: Claim, document: str) -> list[str]:
-    """The folders to which a path in the document may be relative, the likeliest first."""
+    """The folders to which the path of a claim may be relative, the likeliest first: those that its command line names,
+    then the folder of the file `document` and the folders above it."""
     return [*named_folders(claim, document), *_folders_above(document)]
 
 
 def named_folders(claim: Claim, document: str) -> list[str]:
-    """The folders that the folder of a claim (`cd web`, `--prefix web`) may mean, the likeliest first; [] for a claim
-    without one."""
+    """The folders that the folder of a claim (`cd web`, `--prefix web`) may mean, the likeliest first: it may be
+    relative to the document's folder or to one above. [] for a claim without a folder."""
     if not claim.folder or ":" in claim.folder or claim.folder == "*":
         return []
     return list(filter(None, [joined(place, claim.folder) for place in _folders_above(document)]))
@@ -96,9 +97,9 @@ def _folders_above(document: str) -> list[str]:
 
 
 def find_path(tree: Tree, path: str) -> str:
-    """The path of the tree that `path` means: itself, the first match of its glob, the same name with another ending
-    (TWINS), or for a name without ending a file with that stem; "" without one. A path that differs from one of the
-    tree only in case is returned as it was given."""
+    """The path of the tree that `path` (from the root) means: itself, the first match of its glob, the same name with
+    another ending (TWINS), or for a name without ending a file with that stem; "" without one. A path that differs from
+    one of the tree only in case is returned as it was given."""
     if tree.has(path):
         return path
     folder, _, name = path.rpartition("/")
@@ -227,5 +228,6 @@ class DiagramRoots:
         return Resolution(NOWHERE, whole, unknown=self.strange(claim.folder))
 
     def strange(self, key: str) -> bool:
-        """Whether a diagram does not show this tree: less than MIN_DIAGRAM_SHARE of its entries exists."""
+        """Whether a diagram does not show this tree: less than MIN_DIAGRAM_SHARE of its entries exists. `key`:
+        `Claim.folder` of its entries."""
         return self.roots[key][1] < MIN_DIAGRAM_SHARE

@@ -32,7 +32,8 @@ def words_of(one: Finding) -> str:
 
 
 def key_of(one: Finding) -> str:
-    """A finding as a row of the baseline: path, kind and claim, with tabs between them. The line may change."""
+    """The row of a finding in the baseline: path, kind and claim, with tabs between them. It lacks the line number, so
+    that the line may move."""
     return "\t".join(" ".join(part.split()) for part in (one.path, one.kind, one.claim))
 
 
@@ -83,8 +84,8 @@ def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
 
 
 def as_annotations(findings: Sequence[Finding], escape: Callable[[str], str]) -> str:
-    """The findings as workflow commands: at most MAX_ANNOTATIONS errors and as many warnings, then the number of the
-    others. `escape`: makes text from the repository safe to print."""
+    """The findings as workflow commands of GitHub: at most MAX_ANNOTATIONS errors and as many warnings, each group
+    followed by the number of those left out. `escape`: makes text from the repository safe to print."""
     levels: dict[str, list[Finding]] = {"error": [], "warning": []}
     for one in findings:
         levels[_level(one)].append(one)

@@ -91,8 +91,8 @@ _TARGET = re.compile(r"^[A-Za-z][\w.:/@+-]*$")
 
 
 def claims_of(lines: Sequence[MarkedLine], is_shell: bool) -> Iterator[Claim]:
-    """The claims of a fenced block. `is_shell`: its language is a shell; otherwise only lines with a prompt or a known
-    program are read."""
+    """The claims of a fenced block: the scripts and targets that its commands call, and the paths they read.
+    `is_shell`: its language is a shell; otherwise only lines with a prompt (`$`) or a known program are read."""
     folder = ""
     for line in lines:
         text = _PROMPT.sub("", line.text)

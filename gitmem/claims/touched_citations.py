@@ -27,8 +27,9 @@ class TouchedFact(NamedTuple):
 
 
 def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] = ()) -> list[TouchedFact]:
-    """The facts of `head` whose cited code is in another state at `head` than at `base`: changed, gone or renamed.
-    `daily`: patterns of daily logs, whose facts are left out."""
+    """The facts of the commit `head` whose cited code is in another state (changed, gone, renamed) than at the commit
+    `base`, because a commit between them touched the cited file. `daily`: patterns of daily logs, whose facts are left
+    out."""
     changed = {path for one in repo.changes(base, head) for path in (one.path, one.old_path) if path}
     facts: list[tuple[str, Fact, list[str]]] = []
     for path, fact in citing_facts(repo, checked_files(repo.entries(head), daily)):

@@ -29,8 +29,8 @@ MAX_CHANGED_FILES = 5_000  # if more files changed, names of code are not compar
 
 
 def became_false(repo: Repository, base: str, head: str, documents: Documents) -> tuple[list[Finding], list[str]]:
-    """(findings about claims of the head's files that were true at the base, notes about comparisons that were left
-    out)."""
+    """(findings about claims and citations of the head's files that were true at the commit `base` and are false at the
+    commit `head`, notes for a person about comparisons that were left out). `documents`: as read from `head`."""
     try:
         changes = repo.changes(base, head, renames=True)
     except GitFailed:  # a partial clone lacks an object: renames cannot be found, removals can
@@ -207,7 +207,7 @@ def _renamed_to(path: str, moves: dict[str, str], after: ClaimLookup) -> str:
 
 
 def by_cause(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:
-    """((cause, its findings) for the first `most` causes, number of causes that are left out)."""
+    """(the first `most` causes as (`Finding.cause`, its findings), the number of causes that are left out)."""
     causes: dict[str, list[Finding]] = {}
     for one in findings:
         causes.setdefault(one.cause, []).append(one)

@@ -32,10 +32,10 @@ class _Rule(NamedTuple):
 
 
 class Tree:
-    """The tree of `commit`; "" for an empty tree.
+    """The files of the tree of `commit`; "" for an empty tree.
 
     `entries`: its listing, if the caller has it. `near`: the tree of a similar commit, if the caller has one; then only
-    the difference to it is listed. `oids`: path -> oid. `closed`: the paths of submodules and links.
+    the difference between the two is listed. `oids`: path -> oid. `closed`: the paths of submodules and links.
     """
 
     def __init__(
@@ -95,11 +95,11 @@ class Tree:
         return False
 
     def below_ends(self, path: str) -> list[str]:
-        """The paths that a missing path may mean if it is relative to a folder that the line does not name; [] without
-        one.
+        """The paths that a missing path may mean if it is relative to a folder that the line does not name; [] if there
+        is none.
 
-        The function takes the longest leading folder of the path with which folders of the tree end, and puts each of
-        these, at most MAX_SAME_NAMED_FOLDERS, in its place.
+        Folders of the tree are looked for that end with the leading folders of the path, as many of these as possible.
+        Each of them, at most MAX_SAME_NAMED_FOLDERS, gives one path: it is put in the place of the leading folders.
         """
         folder, _, leaf = path.rstrip("/").rpartition("/")
         while folder:
@@ -195,8 +195,8 @@ def _rule(row: str) -> re.Pattern[str]:
 
 
 def joined(folder: str, path: str) -> str:
-    """`path` relative to `folder` as a path from the root, with `..` resolved; "" if it is the root or leaves the
-    repository."""
+    """`path`, which is relative to `folder`, as a path from the root, with `..` resolved; "" if it is the root or
+    leaves the repository."""
     parts: list[str] = parts_of(folder)
     for part in path.split("/"):
         if part == "..":

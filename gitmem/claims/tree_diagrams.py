@@ -24,7 +24,8 @@ def is_diagram(lines: Sequence[MarkedLine]) -> bool:
 
 
 def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
-    """The entries of a block. A folder name without a branch before it is the root of a new diagram.
+    """The entries of a diagram in a fenced block, each as the claim that its path within the diagram exists. A folder
+    name without a branch before it is the root of a new diagram.
 
     `Claim.folder` of an entry is `BLOCK:ROOT`, the number of the block and the name of the root.
     """

@@ -47,9 +47,9 @@ FILES = frozenset((*_PLAIN_FILES, *_FORMS))
 
 
 def stated_versions(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(tool, version or range) for each tool whose version a configuration file states.
+    """(tool, version or range as it is written) for each tool whose version a configuration file states.
 
-    `name`, `text`: of the file. `packages`: packages that are also searched for in package.json and pyproject.toml.
+    `name`, `text`: of the file. `packages`: further packages to look for in package.json and pyproject.toml.
     """
     if name in _PLAIN_FILES:
         return [(_PLAIN_FILES[name], line) for line in text.strip().splitlines()[:1]]
@@ -64,8 +64,8 @@ def stated_versions(name: str, text: str, packages: tuple[str, ...]) -> list[tup
 
 
 def at_least(claim: str, line: str) -> bool:
-    """Whether the line names the version as a minimum (`3.11+`, `3.11 or later`). `claim`: the words of the version in
-    the line."""
+    """Whether the line names the version as a minimum (`3.11+`, `3.11 or later`). `claim`: the words of the line that
+    name the tool and its version."""
     behind = line[line.find(claim) + len(claim) :][:30]
     return "+" in claim or bool(re.match(r"[`*)\s]*(?:\+|(?:or|and) (?:later|newer|higher|above|up)\b)", behind))
 

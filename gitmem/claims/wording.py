@@ -145,9 +145,10 @@ _PLACEHOLDER = re.compile(
 
 
 def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
-    """The text before and after a claim in its clause: a sentence, a table cell, or a part between dashes.
+    """(text before, text after) a claim in its clause: a sentence, a table cell, or a part between dashes.
 
-    `reach`: the most characters before the claim. ("", "") if the line does not have the claim's text.
+    `reach`: the most characters before the claim; after it they are AFTER at most. ("", "") if the line does not have
+    the claim's text.
     """
     text = claim.line.text
     found = re.search(rf"(?<!\w){re.escape(claim.text)}(?!\w)", text)
@@ -193,7 +194,8 @@ def is_to_be_made(claim: Claim, *, existed: bool = False) -> bool:
 
 
 def is_illustrated(claim: Claim) -> bool:
-    """Whether the clause, the parent item, the line or its headings speak of examples or possibilities."""
+    """Whether the clause or the parent item speaks of examples or possibilities (`such as`, `any`, `your`), whether the
+    line speaks of examples, or whether a heading is about things that do not exist."""
     line = claim.line
     before, after = clause(claim)
     words = (before, after, *line.parents[-1:])
@@ -215,7 +217,7 @@ def is_about_naming(claim: Claim) -> bool:
 
 
 def is_about_others(claim: Claim) -> bool:
-    """Whether one of the two headings nearest above is about things that do not exist: examples, plans, removed
+    """Whether one of the two headings nearest above is about things that do not exist here: examples, plans, removed
     things."""
     return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or is_about_other_times(claim)
 

@@ -26,7 +26,7 @@ INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", ".gi
 
 
 class WritingCommits:
-    """The commits that wrote claims, each with a lookup in its tree.
+    """Finds the commits that wrote claims, and looks up each claim in the tree of its commit.
 
     `missing`: the claims. `lookup`: that of the checked commit, whose tree lacks the claimed things.
     """
@@ -74,10 +74,11 @@ class WritingCommits:
             self._commits[_key(one)] = [commit for commit in dict.fromkeys(commits) if commit and commit != head]
 
     def commit_of(self, one: FileClaim, least: int = 0) -> str:
-        """The commit that wrote the claim or its line, if the claim was true of the tree of that commit; else "".
+        """The oid of the commit that wrote the claim or its line, if the claim was true of the tree of that commit;
+        else "".
 
-        `least`: the lowest grade that counts as true. The default, 0, means EXACT for a symbol, since a name that is
-        only used may belong to a library, and ELSEWHERE for all other kinds.
+        `least`: the lowest grade of a match that counts as true. The default, 0, means EXACT for a symbol, since a name
+        that is only used may belong to a library, and ELSEWHERE for all other kinds.
         """
         least = least or (EXACT if one.claim.kind is Kind.SYMBOL else ELSEWHERE)
         for oid in self._commits.get(_key(one), ()):
