@@ -50,14 +50,16 @@ class Alert(NamedTuple):
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """The questions to memory, each once: the title, and the title with names and detail."""
+        """The questions by which memory is searched for this alert, each once: the title, and the title with names and
+        detail."""
         title = " ".join(_CAMEL.sub(" ", word) for word in self.title.split())
         whole = " ".join(part for part in (title, *self.names, self.detail) if part)
         return tuple(dict.fromkeys(question for question in (title, whole) if question))
 
 
 def parse_alerts(data: bytes) -> list[Alert]:
-    """The alerts in one delivery of a monitoring system, each once, at most MAX_ALERTS.
+    """The alerts in one delivery of a monitoring system, each once, at most MAX_ALERTS. Resolved alerts are left out
+    unless all are resolved.
 
     Empty if the delivery has no word. Bytes that are not valid JSON are one alert in plain text; nothing is raised.
     """

@@ -37,14 +37,15 @@ _SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")  # begins a turn of a conversation
 
 
 class Line(NamedTuple):
-    """One line that answers the question.
+    """One line that answers the question of a search.
 
     `day`, `time`: ISO day and time of the line, "" if unknown. `score`: of the search. `place`: (path, line number).
-    `reviewed`: whether a person reviewed it. `origin`: "", "user", "agent", "tool" or "web". `replaces_by_hand`:
-    positions of the lines that it replaces according to a person, None if no person decided. `holds_beside`: positions
-    of the lines that hold together with it according to a person. `statement`: returns (text, "" for a secret; trail).
-    `commit_time`: returns the ISO time of its commit. `type`: of the fact, "" if not stated. `may_replace`: whether it
-    may replace other lines; a question, a block of code or a repeated line may not.
+    `reviewed`: whether it is a fact of MEMORY.md, which a person reviewed. `origin`: "", "user", "agent", "tool" or
+    "web". `replaces_by_hand`: positions in the list of lines that it replaces according to a person, None if no person
+    decided. `holds_beside`: positions of the lines that hold together with it according to a person. `statement`:
+    returns (text, "" for a secret; trail: its headings and parent items). `commit_time`: returns the ISO time of its
+    commit. `type`: of the fact, "" if not stated. `may_replace`: whether it may replace other lines; a question, a
+    block of code or a repeated line may not.
     """
 
     text: str
@@ -65,9 +66,9 @@ class Line(NamedTuple):
 class Link(NamedTuple):
     """The line at position `new` is later than the line at position `old`, and both are about the same property.
 
-    `proposed`: whether the link counts only after a review. `replaced_probability`: that the older line no longer
-    holds. `asks`: whether `relation` finds that a person should be asked which of the two holds. `reason`: for a
-    person. `day`: of the later line, "" if a person made the link.
+    `proposed`: whether the link counts only after a review. `replaced_probability`: how likely it is, 0..1, that the
+    older line no longer holds. `asks`: whether `relation` finds that a person should be asked which of the two holds.
+    `reason`: why the two are linked, for a person. `day`: of the later line, "" if a person made the link.
     """
 
     new: int
@@ -80,18 +81,19 @@ class Link(NamedTuple):
 
     @property
     def marked(self) -> bool:
-        """Whether the older line is marked as replaced."""
+        """Whether a search shall mark the older line as replaced: `replaced_probability` is MIN_MARKED or more."""
         return self.replaced_probability >= MIN_MARKED
 
     @property
     def doubtful(self) -> bool:
-        """Whether both lines are marked as doubtful: a person should be asked, and the older one is not marked as
-        replaced."""
+        """Whether a search shall mark both lines as contradicting each other: a person should be asked which one holds
+        (`asks`), and `replaced_probability` is too low to mark the older one as replaced."""
         return not self.marked and self.asks
 
 
 def find_links(lines: Sequence[Line]) -> list[Link]:
-    """All links between the lines: first those that a person made, then the judged ones. `lines`: best first."""
+    """All links between the lines: first those that a person made, then those that `memory/relation` judged. `lines`:
+    best first."""
     made = []
     for new, later in enumerate(lines):
         if later.replaces_by_hand is not None and later.may_replace:
@@ -243,8 +245,8 @@ _ORIGINS = ("", "user", "agent", "tool", "web")
 
 
 def reordered_scores(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
-    """The score of each line, raised so that a later line comes before the line it replaces, or right after it if the
-    link is a proposal.
+    """The new score of each line, raised so that a later line comes before the line it replaces, or right after it if
+    the link is a proposal. `made`: the links.
 
     Links are followed oldest first, so that the latest of several lines comes before all others. A line whose link to
     another line is a proposal, directly or through other links, stays below that line unless its own score is better.

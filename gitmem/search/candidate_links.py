@@ -26,9 +26,9 @@ Links = dict[int, list[tuple[Candidate, Link]]]  # index of a scored line -> (ca
 class CandidateLinks:
     """The links between the candidates of one search, found by `newest_first`, which is called once.
 
-    `amended`: the lines that replace or end a line. `amending`: the lines that it replaces or ends. `differing`: the
-    earlier lines that it contradicts. `contested`: the later lines that contradict it. All four are keyed by
-    `Candidate.at`.
+    Four dicts map `Candidate.at` of a line to [(candidate at the other end, link)]. `amended`: later lines that replace
+    or end it. `amending`: earlier lines that it replaces or ends. `differing`: earlier lines that it contradicts.
+    `contested`: later lines that contradict it.
     """
 
     def __init__(self, reader: FileReader, question: Question) -> None:
@@ -40,8 +40,9 @@ class CandidateLinks:
         self.contested: Links = {}
 
     def newest_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """Find the links. Returns all candidates; the score of a later statement is raised above the earlier statements
-        that it amends, unless the question is about the past or names days."""
+        """Find the links between the candidates and fill the four dicts. Returns all candidates; the score of a later
+        statement is raised above the earlier statements that it amends, unless the question is about the past or names
+        days."""
         lines = self._lines(candidates)
         found = [self._reviewed(link, candidates[link.new], lines) for link in amendments.find_links(lines)]
         for link in found:
@@ -57,7 +58,8 @@ class CandidateLinks:
         return with_scores(candidates, amendments.reordered_scores(lines, found))
 
     def has_link(self, one: Candidate, others: Iterable[Candidate]) -> bool:
-        """Whether a candidate amends or contradicts one of the others, or the reverse."""
+        """Whether a candidate amends or contradicts one of the others, or one of the others amends or contradicts
+        it."""
         known = (self.amended, self.amending, self.differing, self.contested)
         ends = {end.at for links in known for end, _ in links.get(one.at, ())}
         return any(other.at in ends for other in others)

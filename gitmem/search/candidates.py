@@ -38,10 +38,11 @@ _DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
 class Candidate(NamedTuple):
     """A line that may be a hit.
 
-    `at`: its index among the scored lines. `meta`: keys of its file's front matter and of its comment -> values.
-    `when`: its day, None if unknown. `state`: as in `Hit`. `priors`: (name, value). `score`: the final score, which may
-    be outside 0..1. `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so
-    that this line is not a hit.
+    `at`: its index among the scored lines. `meta`: key of its file's front matter or of its comment -> values. `when`:
+    its day, None if unknown. `state`: why it is not current ("expired", "superseded", "promoted"; see `Hit.state`), ""
+    if it is. `priors`: (name, amount that it adds to the score). `score`: the final score, which may be outside 0..1.
+    `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so that this line is
+    not a hit.
     """
 
     at: int
@@ -72,12 +73,13 @@ class Candidate(NamedTuple):
 
     @property
     def trail(self) -> tuple[str, ...]:
-        """What it is about, outermost first (`MemoryFile.trail`)."""
+        """What it is about, outermost first: the note's name, headings, parent items, the table's header
+        (`MemoryFile.trail`)."""
         return self.file.trail(self.line.first)
 
     @property
     def place(self) -> tuple[str, int]:
-        """(path, first line)."""
+        """(path, first line): where it is."""
         return self.file.path, self.line.first
 
     @property
@@ -87,7 +89,7 @@ class Candidate(NamedTuple):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """The tags of its file and its own."""
+        """The tags in its file's front matter and in its own comment."""
         return tuple(tag.strip() for value in self.meta.get("tags", ()) for tag in value.split(",") if tag.strip())
 
     def first(self, key: str) -> str:
@@ -96,18 +98,18 @@ class Candidate(NamedTuple):
 
 
 def best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """The candidates by score; those with equal scores in the order of their lines."""
+    """The candidates with the highest score first; those with equal scores in the order of their lines."""
     return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.at))
 
 
 def with_scores(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
-    """The candidates with these scores."""
+    """The candidates, each with the score at its position in `scores`."""
     return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
 
 class CandidateMaker:
-    """Makes the candidates of one search. `lapsed`: number of a repository -> its facts that no longer hold, filled by
-    `read_facts`."""
+    """Makes the candidates of one search. `lapsed`: number of a repository -> its facts that no longer hold.
+    `read_facts` fills it, and is called before the first candidate is made."""
 
     def __init__(self, reader: FileReader, parsed: ParsedQuery) -> None:
         self.reader = reader
@@ -142,7 +144,8 @@ class CandidateMaker:
         return self.lapsed.get(self.reader.repository(file)) or LapsedFacts(self.today)
 
     def candidate(self, at: int, line: RankedLine, file: MemoryFile) -> Candidate | None:
-        """The candidate of lines of a file, without its final score; None if the lines do not meet the query.
+        """The candidate of lines of a file, with its state and priors but without its final score; None if the lines do
+        not meet the query's filters, are no longer current (unless the query wants such lines), or were forgotten.
 
         `at`: the index of the scored line that the candidate takes the place of. For a query with `since` or `until`
         the reader must have filled its `line_days`.
@@ -181,7 +184,8 @@ class CandidateMaker:
         return made._replace(priors=self._priors(made, period))
 
     def scored(self, candidate: Candidate, scale: float) -> Candidate:
-        """The candidate with its final score: its line's score divided by `scale`, weighted, plus its priors."""
+        """The candidate with its final score: its line's score divided by `scale`, weighted, plus its priors; lowered
+        for an expired or superseded line unless the question is about the past."""
         priors = sum(value for _, value in candidate.priors)
         score = self.ranking.similarity * candidate.line.score / scale + priors
         if candidate.state in _LAPSED and not (self.question.past or self.past_periods):

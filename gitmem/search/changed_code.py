@@ -21,7 +21,8 @@ class ChangedCode:
         self._checked: set[tuple[FileKey, str]] = set()  # (file, value of a `code` key)
 
     def check(self, candidates: Iterable[Candidate]) -> None:
-        """Check the citations of these candidates that were not checked before, all at once."""
+        """Read the code that these candidates cite, all at once. Citations that were checked before are not read
+        again."""
         fresh: dict[FileKey, list[str]] = {}
         for candidate in candidates:
             key = candidate.file.key
@@ -34,7 +35,7 @@ class ChangedCode:
                 self._code.setdefault(key, {}).update(code)
 
     def of(self, candidate: Candidate) -> list[CitedCode]:
-        """The changed code that a checked candidate cites; empty if none changed."""
+        """The changed code that a candidate cites, after `check` has read it; empty if none changed."""
         code = self._code.get(candidate.file.key)
         if not code or "code" not in candidate.meta:
             return []

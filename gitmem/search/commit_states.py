@@ -37,7 +37,7 @@ class CommitState(NamedTuple):
 
 class CommitStates:
     """The commits of an open history and their states. `read`: oid -> (commit, tip of its repository), for each commit
-    that was read."""
+    that `commit` has read so far."""
 
     def __init__(self, past: History) -> None:
         self.past = past
@@ -45,8 +45,8 @@ class CommitStates:
         self._states: dict[str, CommitState] = {}
 
     def commit(self, oid: str) -> Commit | None:
-        """The commit, from the first repository that has it; None if none has it or if its object is too large. Its
-        message is cut to MAX_MESSAGE_CHARACTERS."""
+        """The commit, from the first repository of the history that has it; None if none has it or if its object is
+        larger than MAX_MEMORY_FILE_BYTES. Its message is cut to MAX_MESSAGE_CHARACTERS. It is added to `read`."""
         if oid not in self.read:
             for tip in self.past.tips:
                 with suppress(GitMemError):
@@ -57,7 +57,7 @@ class CommitStates:
         return None if oid not in self.read else self.read[oid][0]
 
     def touched(self, oids: Iterable[str]) -> dict[str, list[str]]:
-        """Oid of a commit -> the paths that it changed, for those of `oids` that are in `read`."""
+        """Oid of a commit -> the paths that it changed, for those of `oids` that `commit` has read."""
         paths: dict[str, list[str]] = {}
         for tip in self.past.tips:
             paths |= tip.repo.touched([oid for oid in oids if oid in self.read and self.read[oid][1] is tip])

@@ -60,8 +60,8 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """The result of one question. `figures`: name (`recall@5`, `hit@1`, `mrr`, `share@500`) -> value, 0..1.
-    `milliseconds`: duration of its search."""
+    """The result of one question. `figures`: name (`recall@5`, `hit@1`, `mrr`, `share@500`) -> value, 0..1; the module
+    says what they mean. `milliseconds`: duration of its search."""
 
     question: LabelledQuestion
     figures: Mapping[str, float]
@@ -173,8 +173,8 @@ def run_questions(
 
 
 def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
-    """Name -> value of all figures of one question. `hits`: best first. The texts of a hit's sources are read with it.
-    All figures are 0 if the question has no answer."""
+    """Name -> value, 0..1, of all figures of one question. `hits`: best first; the texts of a hit's sources count as
+    lines of the hit. All figures are 0 if the question has no answer."""
     wanted = _answer_numbers(question)
     total = len(set(wanted.values())) or 1
     said = terms(question.text) if question.text else set()
@@ -289,7 +289,7 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
 
 
 def same_index(one: Config, other: Config) -> bool:
-    """Whether both settings lead to the same index."""
+    """Whether both settings lead to the same index: they have equal sizes of chunks and the same embedder."""
     names = ("chunk_size", "chunk_overlap", *EMBEDDER_SETTINGS)
     return all(getattr(one, name) == getattr(other, name) for name in names)
 

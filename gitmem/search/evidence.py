@@ -73,11 +73,11 @@ class WeighedQuestion:
     """A question with the weights of its words.
 
     `table`: the static word vectors, None if they are missing. `words`: its telling words. `runs`: its runs of Kana and
-    Han. `kana`: its runs of Hiragana without grammar, each as its pairs; they count only if a text has them. `in_runs`:
-    the weight of all runs. `total`: the weight of all words and runs. `is_lookup`: whether it looks for
-    its words, unlike small talk. `vector`: of its text, None without a table. `size`: the logarithm of the number of
-    chunks of the memory (`chunks`; 0 if unknown, which counts as MAX_CHUNKS). `chance`: what a cosine with a text in
-    another script is lowered by.
+    Han. `kana`: its runs of Hiragana without grammar, each as its pairs of letters; they count only if a text has them.
+    `in_runs`: the weight of all runs. `total`: the weight of all words and runs. `is_lookup`: whether it looks for its
+    words, unlike small talk. `vector`: of its text, None without a table. `size`: the logarithm of the number of chunks
+    of the memory (`chunks`; 0 if unknown, which counts as MAX_CHUNKS). `chance`: how much a cosine with a text in
+    another script is lowered.
     """
 
     __slots__ = (
@@ -115,9 +115,9 @@ def word_table() -> WordVectors | None:
 def evidence(asked: WeighedQuestion, text: str, about: str = "", day: date | None = None) -> float:
     """How likely a text, or its best line, answers the question, 0..1; 0 if no word of the question has a weight.
 
-    `about`: the trail of the text; its words count as words of the text and of each line. `day`: of the text, which
-    answers a question that only asks for that day. Without a table the value is the share of the question's weight that
-    the text has.
+    `about`: the trail of the text (its headings and parent items); its words count as words of the text and of each
+    line. `day`: the day of the text; the value is 1 if the question only asks for days and this is one of them. Without
+    a table the value is the share of the question's weight that the text has.
     """
     if asked.question.only_days and asked.question.names_day(day):
         return 1.0

@@ -31,8 +31,8 @@ class FactPlace(NamedTuple):
 
 
 class FactPlaces:
-    """Finds facts of MEMORY.md files and archives by id. `commit`: "" for the work tree. Files are read at first
-    use."""
+    """Finds facts of MEMORY.md files and archives by their id (12 hex digits). `commit`: "" for the work tree. Files
+    are read at first use."""
 
     def __init__(self, repo: Repository, config: Config, commit: str = "") -> None:
         self._repo, self._config, self._commit = repo, config, commit

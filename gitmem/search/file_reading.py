@@ -51,8 +51,8 @@ class FileReader:
     """Reads files of one repository and caches them until the search ends. A server overrides what reads Git, because
     its files are in the mirrors of several repositories.
 
-    `files`: the files that were read, None for one that cannot be read. `line_days`: the day of each line of a file,
-    filled by `read_line_days`.
+    `files`: (path, oid) -> the file, None for one that cannot be read; `read` fills it. `line_days`: (path, oid) -> the
+    day of each line of the file; `read_line_days` fills it.
     """
 
     repository_name = ""  # shown with the hits of commits; "" for the repository of the command
@@ -64,7 +64,7 @@ class FileReader:
         self._commit_times: dict[tuple[FileKey, int], str] = {}
 
     def read(self, keys: Iterable[FileKey]) -> None:
-        """Read the files of these (path, oid) that were not read before."""
+        """Add the files of these (path, oid) to `files`, unless they were read before."""
         wanted = [key for key in dict.fromkeys(keys) if key not in self.files]
         if not wanted:
             return
@@ -99,7 +99,7 @@ class FileReader:
     # -- what a server reads otherwise ----------------------------------------------------------------------
 
     def repository(self, file: MemoryFile) -> int:
-        """The number of the repository of a file, here always 0. A fact of one repository does not end lines of
+        """The number of the repository of a file, here always 0. It keeps a fact of one repository from ending lines of
         another."""
         return 0
 
@@ -116,20 +116,21 @@ class FileReader:
         return line_days(memory.repo, memory.config, memory.index_reader, undated, memory.commit, memory.today)
 
     def time_of_commit(self, file: MemoryFile, line: int) -> str:
-        """As `commit_time`, without a cache."""
+        """The ISO time, in UTC, of the commit that last changed a line; `commit_time` caches it. The end of today for
+        an uncommitted line, "" if Git cannot tell."""
         return commit_time(self.memory.repo, file.path, line, self.memory.commit, self.memory.today)
 
     def cited_code(self, cited: Mapping[FileKey, Sequence[str]]) -> Mapping[FileKey, Mapping[str, CitedCode]]:
-        """(path, oid) of a file -> value of its `code` key -> that code, if it changed. `cited`: (path, oid) -> such
-        values."""
+        """(path, oid) of a file -> value of a `code` key -> the state of the cited code; only for code that was
+        changed, renamed or removed. `cited`: (path, oid) -> such values."""
         from gitmem.claims.cited_code import changed_code
 
         values = dict.fromkeys(value for values in cited.values() for value in values)
         return dict.fromkeys(cited, changed_code(self.memory.repo, values, self.memory.commit))
 
     def forgotten(self, file: MemoryFile) -> Forgotten:
-        """The forgotten texts that are masked in a file: all, but none in the MEMORY.md of the work tree, which people
-        and hosts read anyway."""
+        """The forgotten texts to mask in a file: all of them; none in the MEMORY.md of the work tree, which people and
+        hosts read anyway."""
         if file.kind is Kind.MEMORY and not self.memory.commit:
             return NOTHING
         return self.memory.forgotten

@@ -43,7 +43,7 @@ class LinkedLine(NamedTuple):
 
     @property
     def otherwise(self) -> str:
-        """The mark of a passage that it contradicts: `a later line says otherwise`."""
+        """The sentence that marks a passage which this line contradicts: `a later line says otherwise`."""
         if self.later:
             return "a later line says otherwise"
         return "an earlier line says otherwise"
@@ -141,7 +141,7 @@ class Hit(NamedTuple):
 
     @property
     def trail_and_names(self) -> str:
-        """Its trail and the names of its note, joined by spaces."""
+        """Its trail (headings, parent items) and the names of its note, joined by spaces."""
         return " ".join((*self.trail, *self.names))
 
     @property
@@ -151,7 +151,7 @@ class Hit(NamedTuple):
 
     @property
     def origin_words(self) -> str:
-        """Its origin for a reader if that is a tool or the web, else ""."""
+        """Its origin in words for a reader if that is a tool or the web, else ""."""
         return FOREIGN_ORIGINS.get(self.origin, "")
 
     @property
@@ -276,8 +276,8 @@ def first_within_budget(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ..
 
 
 def text_lines(data: bytes) -> list[str]:
-    """The lines of a file, split as the index splits them; [] for a file with a fault of `document.SKIPPED`. Plain
-    UTF-8 is split here, without the slow import of `document`."""
+    """The lines of a file, split as the index splits them; [] for a file that the index skips (`document.SKIPPED`).
+    Plain UTF-8 is split here, without the slow import of `document`."""
     if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
         try:
             if not data:

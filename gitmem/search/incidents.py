@@ -142,7 +142,8 @@ def find_incidents(
 
 
 def shown_title(alert: Alert) -> str:
-    """The title of an alert as one line of data."""
+    """The title of an alert on one line, without markup and cut to MAX_LINE_CHARACTERS; a note in its place if it has a
+    secret or an order to a model."""
     return _data_line(alert.title)
 
 

@@ -72,8 +72,9 @@ def match_lines(
     """For each line (score of the line, score of the line with the lines before and after it), each scaled to 0..1
     among `lines` (zeros if all are equal).
 
-    `lines`: (position, strip, text); neighbours are lines of one strip with adjacent positions. A score is the weighted
-    mean, over the question's words, of the cosine with the most similar of the first MAX_WORDS words of the line.
+    `lines`: (position, number of the strip, text); neighbours are lines of one strip with adjacent positions. A score
+    is the weighted mean, over the question's words, of the cosine with the most similar of the first MAX_WORDS words of
+    the line.
     """
     signs = table.signs
     near = [max(0.0, probable_cosine(bits, table.dims)) for bits in range(table.dims + 1)]

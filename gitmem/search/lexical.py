@@ -24,7 +24,8 @@ class Term(NamedTuple):
     """A term that was looked up.
 
     `weight`: its share of the sum of the IDFs over chunks, 0..1. `rarity`: its IDF over lines. `rows`: its occurrences
-    in the snapshot, as `IndexReader.occurrences` returns them. `counts`: chunk id -> number of occurrences.
+    in the snapshot, sorted, each as one number: the chunk id times 2 ** PLACE_BITS, plus twice the position in the
+    chunk, plus 1 for an occurrence in the chunk's trail. `counts`: chunk id -> number of occurrences.
     """
 
     text: str

@@ -30,7 +30,7 @@ FileKey = tuple[str, str]  # (path, oid)
 
 
 class Heading(NamedTuple):
-    """A heading of a file. `text`: without its marks."""
+    """A heading of a file. `line`: its number, from 1. `level`: 1 for `#`. `text`: without its marks."""
 
     line: int
     level: int
@@ -108,7 +108,8 @@ class MemoryFile:
         return _secret_lines(self.lines)
 
     def heading(self, line: int) -> str:
-        """The headings above a line as one text, the outermost first; "" without a heading."""
+        """The headings above a line, outermost first, joined by " > "; "" without a heading. A heading with a secret is
+        replaced by WITHHELD."""
         return self._section(line).title
 
     def trail(self, line: int) -> tuple[str, ...]:

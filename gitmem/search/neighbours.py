@@ -16,7 +16,7 @@ from gitmem.search.scoring import ScoredLines
 
 
 class NeighbourJoin:
-    """Joins neighbours in one search."""
+    """Joins the lines of one search that stand next to each other to passages."""
 
     def __init__(self, lines: ScoredLines, links: CandidateLinks, parsed: ParsedQuery) -> None:
         self.lines = lines

@@ -30,7 +30,8 @@ class FactLine(NamedTuple):
 
 
 class Citation(NamedTuple):
-    """Lines that a fact cites. `first`, `last`: lines of the cited file, from 1. `fact`: the citing fact."""
+    """Lines that a fact cites as its source (`src=` in its comment). `first`, `last`: lines of the cited file, from 1.
+    `fact`: the citing fact."""
 
     first: int
     last: int
@@ -40,8 +41,8 @@ class Citation(NamedTuple):
 def citations_by_file(
     files: Iterable[tuple[tuple[str, str], Sequence[str]]], paths: Iterable[str]
 ) -> dict[str, list[Citation]]:
-    """Path -> the citations of lines of that file. `files`: (key, lines) of each file with facts. `paths`: the cited
-    files that are of interest."""
+    """Path of a cited file -> the citations of its lines as the source of a fact (`src=`). `files`: ((path, blob oid),
+    lines) of each file with facts. `paths`: the cited files that are of interest; others are left out."""
     wanted = set(paths)
     found: dict[str, list[Citation]] = {}
     for key, lines in files:

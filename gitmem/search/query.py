@@ -19,7 +19,7 @@ Keep = Callable[[str], bool]  # whether a path may be shown
 
 
 class Lane(StrEnum):
-    """The lanes that a search uses."""
+    """The lanes that a search uses: LEXICAL compares words, VECTOR compares meaning."""
 
     BOTH = "both"
     LEXICAL = "lexical"
@@ -75,7 +75,7 @@ class ParsedQuery(NamedTuple):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the query has a filter that leaves out many lines of the pool."""
+        """Whether the query has a filter (type, tag, day, scope) that leaves out many of the scored lines."""
         query = self.query
         return bool(query.types or query.tags or query.since or query.until or query.scope)
 
@@ -88,12 +88,12 @@ class ParsedQuery(NamedTuple):
 
     @property
     def wants_expired(self) -> bool:
-        """Whether expired and superseded facts count, as they do in a question about the past."""
+        """Whether the search also finds expired and superseded facts, as it does for a question about the past."""
         return self.query.expired or self.question.past
 
     @property
     def wants_promoted_episodes(self) -> bool:
-        """Whether episodes count that a digest replaces."""
+        """Whether the search also finds session files (episodes) whose lines a digest has taken over."""
         return self.query.expired or bool(self.query.paths)
 
     @property
@@ -108,7 +108,8 @@ class ParsedQuery(NamedTuple):
 
 
 def parse_query(query: Query, config: Config, today: date) -> ParsedQuery:
-    """The parsed query. Raises BadConfig for a setting of ranking that cannot be used."""
+    """The query with its parsed question, its path filter and the constants of ranking in the settings. Raises
+    BadConfig for a setting of ranking that cannot be used."""
     return ParsedQuery(query, parse(query.text, today), configured_ranking(config), _path_filter(query.paths), today)
 
 

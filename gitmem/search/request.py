@@ -55,11 +55,11 @@ def query_of(
 ) -> Query:
     """The query of a request. `now`: for relative days.
 
-    `repo`: None ignores `at` and `all_branches`. `option_prefix`: text before the name of an option in an error, such
-    as "--".
+    `repo`: None ignores `at` and `all_branches`. `forgotten`: texts that no hit shall show. `option_prefix`: text
+    before the name of an option in an error, such as "--".
 
-    Raises UsageError for an invalid day, folder, lane or history and for options that exclude each other; raises
-    UnknownRevision.
+    Raises UsageError for an invalid day, folder, lane or history and for options that exclude each other,
+    UnknownRevision if `at` names no commit.
     """
     if request.at and request.all_branches:
         raise UsageError("--at and --all-branches do not go together")

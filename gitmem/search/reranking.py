@@ -18,7 +18,7 @@ def rerank_answer(
 
     The other hits follow with score 0. At most `limit` hits within `budget` tokens are kept; `budget` 0 is no limit. A
     hit that alone has more tokens is left out, and a note of the answer names it. `spec`: `gguf:<path>`. Raises
-    UsageError for another spec, ModelUnavailable as `rerank` does.
+    UsageError for another spec, ModelUnavailable if the model cannot be used.
     """
     from gitmem.models.reranker import rerank
     from gitmem.search.hits import first_within_budget

@@ -32,7 +32,7 @@ def shown(answer: Answer) -> Answer:
 
 
 def excerpt(text: str, query: str) -> list[str]:
-    """The lines of a passage for a person.
+    """The lines of a passage for a person: all of a short passage, else at most MAX_SHOWN_LINES.
 
     Of a long passage these are the lines around the one with most of the query's words, of a long line the part with
     most of them; the beginning if there are none. Lines in between tell how much was left out.
@@ -60,7 +60,7 @@ def excerpt(text: str, query: str) -> list[str]:
 
 
 def shortened(text: str, query: str) -> str:
-    """The text of a passage for a model: whole, or its excerpt if it has more than MAX_PASSAGE_CHARACTERS."""
+    """The text of a passage for a model: whole, or its `excerpt` if it has more than MAX_PASSAGE_CHARACTERS."""
     if len(text) <= MAX_PASSAGE_CHARACTERS:
         return text
     return "\n".join(excerpt(text, query))
@@ -124,8 +124,8 @@ def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
 
 
 def marked_words(query: str) -> re.Pattern[str] | None:
-    """What to mark: the query's words; of Latin ones their beginning, so that other forms are marked too. None if the
-    query has only stop words."""
+    """A pattern that finds the query's words in a text, to mark them; of a Latin word its beginning, so that other
+    forms are found too. None if the query has only stop words."""
     from gitmem.text.terms import STOP
 
     words = []

@@ -22,8 +22,9 @@ class RetrievedChunks(NamedTuple):
     """The results of both lanes.
 
     `lexical`: chunk id -> score, 0..1. `vector`: chunk id -> cosine. `terms`: the terms that were looked for.
-    `query_vector`, `table`, `model_vector`: `query`, `table` and `model` of `vector.Vectors`, None without such
-    vectors. `lanes`: the lanes that answered. `notes`: why a lane did not.
+    `query_vector`: the question's vector by the static table `table`, shortened (`vector.Vectors.query`).
+    `model_vector`: its vector by the configured embedder as float32 bytes. These three are None without such vectors,
+    and `model_vector` if the embedder is the table. `lanes`: the lanes that answered. `notes`: why a lane did not.
     """
 
     lexical: dict[int, float]
@@ -42,7 +43,8 @@ class RetrievedChunks(NamedTuple):
 
 
 def retrieve(index: IndexReader, norms: bytes, parsed: ParsedQuery, config: Config) -> RetrievedChunks:
-    """The chunks of `norms` (as in `lexical.retrieve`) that the lanes of the query find.
+    """The chunks of the snapshot that the lanes of the query find. `norms`: one byte for each chunk id, 0 for a chunk
+    outside the snapshot (`lexical.retrieve`).
 
     If the vector lane cannot answer, `notes` says so; with `--lane vector` its GitMemError is raised.
     """

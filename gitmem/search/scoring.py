@@ -54,11 +54,11 @@ class Strip(NamedTuple):
 
 
 class RankedLine(NamedTuple):
-    """A scored unit.
+    """A scored unit (a line, an item or a paragraph).
 
     `strip`: the number of its strip. `first`, `last`: its lines in the file. `flags`: bits such as HEADING and FENCE.
-    `evidence`: one value for each weight, in the order of the weights. `parent`: the number of its parent unit, -1
-    without one.
+    `score`: the weighted sum of its evidence. `evidence`: one value for each weight, in the order of the weights.
+    `parent`: the number of its parent unit, -1 without one.
     """
 
     strip: int
@@ -74,8 +74,9 @@ class ScoredLines:
     """The scored units in order, as columns.
 
     A search uses a few dozen of thousands of units, so a RankedLine is made only when a unit is indexed. `scores` and
-    `parents` have one entry for each unit. `strips`: the strips whose units these are. `meaning`: for each unit
-    the share of its meaning that counts (`_meaning_shares`), empty if all counts.
+    `parents` have one entry for each unit. `strips`: the strips whose units these are. `meaning`: for each unit the
+    share, 0..1, of its vector evidence that counts; empty if all counts. It is below 1 for lines of logs of other days
+    than those that the question names.
     """
 
     __slots__ = ("_columns", "_evidence", "meaning", "parents", "scores", "strips")
@@ -100,11 +101,12 @@ class ScoredLines:
         return map(self.__getitem__, range(len(self)))
 
     def strip_of(self, at: int) -> Strip:
-        """The strip of a unit."""
+        """The strip (run of consecutive chunks) that has the unit at index `at`."""
         return self.strips[self._columns.strip_numbers[at]]
 
     def ranked(self) -> list[int]:
-        """The indexes of the units that state something, by score; equal scores in the order of the lines."""
+        """The indexes of the units by score, highest first; equal scores in the order of the lines. Headings are left
+        out, except one that is all its strip has."""
         lines = list(compress(range(len(self.scores)), self._columns.stating))
         return sorted(lines, key=self.scores.__getitem__, reverse=True)
 
@@ -149,7 +151,8 @@ def idf(chunks: int, frequency: int) -> float:
 
 def lowest(values: Sequence[float], few: int = SHIPPED.chance_lines) -> float:
     """The value that becomes 0 when evidence is scaled: the least of many, but of few lines nearer to 0, because the
-    worse of two similar lines is not one that matches by chance. `few`: as `Ranking.chance_lines`."""
+    worse of two similar lines is not one that matches by chance. `few`: the number of lines for which half the least
+    value is taken."""
     low = min(values, default=0.0)
     return low * len(values) / (len(values) + few) if low > 0 else low
 
@@ -290,9 +293,9 @@ def score_lines(
 ) -> ScoredLines:
     """Score all units of the strips, in order.
 
-    `terms`: the terms of the question. `vector`: the first DIMS
-    numbers of the question's vector, at length 1; None without the vector lane. `near`: chunk -> cosine with the
-    question by the embedder in force, empty if that is the static table.
+    `terms`: the terms of the question. `vector`: the first DIMS numbers of the question's vector, at length 1; None
+    without the vector lane. `near`: chunk -> cosine with the question by the embedder in force, empty if that is the
+    static table.
     """
     columns = _Columns(strips)
     evidence, meaning = _evidence(columns, question, terms, vector, ranking)

@@ -78,8 +78,8 @@ def search(
     """Search one snapshot, or several branches. Any text is a question. If the index is not current, it is updated
     first.
 
-    `kept`: keeps the index open for the next search, and `repo` too. `opener`: returns the index of a commit; default:
-    the index of `repo`.
+    `now`: the time for relative days and for the age of lines. `kept`: keeps the index open for the next search, and
+    `repo` too. `opener`: returns the index of a commit; default: the index of `repo`.
 
     Raises GitMemError if the index is unusable or `--lane vector` has no embedder, BadConfig for a setting of ranking
     that cannot be used, UsageError if there is no hit and the query names an unknown type.

@@ -47,7 +47,8 @@ class _NamedFiles(NamedTuple):
 def strips_to_score(
     index: IndexReader, snapshot: Snapshot, parsed: ParsedQuery, retrieved: RetrievedChunks
 ) -> list[Strip]:
-    """The strips whose lines are scored; none if memory has nothing related to the question."""
+    """The runs of consecutive chunks whose lines shall be scored; none if memory has nothing related to the question.
+    Raises IndexDamaged if the index lacks the record of a chunk."""
     question, ranking = parsed.question, parsed.ranking
     named_files = _named_files(index, snapshot, parsed, retrieved)
     logs: list[FileKey] = _logs_of(index, snapshot, question) if question.days else []

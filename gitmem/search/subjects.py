@@ -23,7 +23,7 @@ MIN_LONG_NUMBER_DIGITS = 3  # least digits of a number that identifies a thing w
 
 
 class Line(NamedTuple):
-    """A line that answers the question. `trail`: returns its trail."""
+    """A line that answers the question. `trail`: returns its headings and parent items, outermost first."""
 
     text: str
     score: float

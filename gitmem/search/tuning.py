@@ -9,8 +9,8 @@ from gitmem.search.weights import BY_MODEL, LEXICAL, MEANING, NUMBERS, PRIORS, S
 
 
 def configured_ranking(config: Config) -> Ranking:
-    """The constants of ranking, changed by the settings. Raises BadConfig for an unknown name or a bad value in
-    `mem.searchWeight`."""
+    """The constants of ranking: the shipped ones, changed by the settings. Raises BadConfig for an unknown name or a
+    bad value in `mem.searchWeight`."""
     weights, priors = dict(WEIGHTS), dict(PRIORS)
     priors["recent"], priors["importance"] = config.search_recency, config.search_importance
     numbers: dict[str, float] = {}

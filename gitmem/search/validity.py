@@ -13,7 +13,7 @@ from gitmem.text.day_spans import Days
 
 
 class Period(NamedTuple):
-    """The first and the last day on which a fact was valid; None for an open end."""
+    """The days on which a fact was valid. `start`, `end`: the first and the last of them, None for an open end."""
 
     start: date | None = None
     end: date | None = None

@@ -40,7 +40,8 @@ NOTHING = Vectors({}, None, None)
 
 
 def retrieve(index: IndexReader, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
-    """The `pool` chunks nearest to the question, with its vector. `norms`: as in `lexical.retrieve`.
+    """The `pool` chunks of the snapshot that are nearest to the question, and the question's vectors. `norms`: one byte
+    for each chunk id, 0 for a chunk outside the snapshot (`lexical.retrieve`).
 
     NOTHING for an empty question and for a snapshot without chunks; no scores if the embedder knows no word of the
     question. Raises GitMemError if the index has no vectors or their embedder cannot be used.
