@@ -57,8 +57,8 @@ class Folder:
     """The files of a folder that `git mem init` may make memory.
 
     `notes`: sorted paths of the Markdown files that become memory only by adoption. `others`: (reason, number) of the
-    files that do not. `daily`: (pattern, number of notes) of daily logs (`daily_logs.daily_form`). `hosts`: globs of
-    the hidden folders in which agents' hosts keep memory.
+    files that stay outside ("hidden", "not Markdown", "in node_modules/"). `daily`: (pattern, number of notes) of daily
+    logs, such as `journal/YYYY-MM-DD.md`. `hosts`: globs of the hidden folders in which agents' hosts keep memory.
     """
 
     notes: tuple[str, ...]
@@ -106,8 +106,8 @@ def inspect_folder(repo: Repository) -> Folder:
 
 
 def unread_folders(repo: Repository, extra: Sequence[str]) -> list[str]:
-    """The globs (`globs_of_folders`) of memory in folders that no glob covers yet. `extra`: the globs of `[memory]
-    paths` in force."""
+    """The globs for `[memory] paths` (`packages/api/memory/*.md`) of memory in folders that no glob covers yet.
+    `extra`: the globs of `[memory] paths` in force."""
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     layout = layout_of(paths, extra)
     return globs_of_folders(path for path in paths if not is_memory(path, layout))

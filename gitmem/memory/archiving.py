@@ -75,7 +75,8 @@ def remove_for_archive(memory: Memory, chosen: Iterable[Entry], today: date) -> 
 
 
 def remove_expired(memory: Memory, today: date) -> tuple[Memory, list[ArchiveEntry]]:
-    """`remove_for_archive` for the expired facts, except those that are pinned or have a pinned fact below them."""
+    """Take the expired facts out of the memory, except those that are pinned or have a pinned fact below them. Returns
+    (the memory without them, the archive entries to pass to `archive`), as `remove_for_archive`."""
     return remove_for_archive(
         memory, [e for e in memory.entries if expired(e.fact, today) and not has_pinned(memory, e)], today
     )
@@ -87,7 +88,8 @@ def has_pinned(memory: Memory, entry: Entry) -> bool:
 
 
 def fit_to_budget(memory: Memory, today: date, budget: int) -> tuple[Memory, list[ArchiveEntry]]:
-    """`remove_for_archive` for as many items as must go until the file has at most `budget` lines.
+    """Take items out of the memory until the file has at most `budget` lines. Returns (the memory without them, the
+    archive entries to pass to `archive`), as `remove_for_archive`.
 
     The least important facts go first, of equally important ones the oldest. Pinned facts stay. The result is still
     over the budget if the other lines alone are: the caller checks `len(memory.lines)`.
@@ -100,9 +102,10 @@ def fit_promoted_to_budget(
     memory: Memory, today: date, budget: int, keep: Iterable[str] = ()
 ) -> tuple[Memory, list[ArchiveEntry]]:
     """`fit_to_budget` for a program that asks nobody: what people wrote stays, and only facts that cite a log go.
+    `budget`: lines of the file. `keep`: ids of facts that stay too.
 
-    These have the rest of the budget to themselves, and at least 1/PROMOTED_SHARE of it where what people wrote fills
-    the file. An item stays too if a person wrote or pinned a fact indented below it.
+    Facts that cite a log have the rest of the budget to themselves, and at least 1/PROMOTED_SHARE of it where what
+    people wrote fills the file. An item stays too if a person wrote or pinned a fact indented below it.
     """
     kept = set(keep)
     promoted = [e for e in memory.items if not any(map(by_person, (e.fact, *memory.below(e))))]
@@ -128,7 +131,8 @@ def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) 
 
 
 def superseded_entry(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> ArchiveEntry:
-    """The archive entry of a fact that the fact with the id `by` replaces. `key`, raises: as for `superseded_line`."""
+    """The archive entry of a fact that the fact with the id `by` replaces. `key`: `superseded-by`, or `same-as` if both
+    say the same. Raises ValueError if the fact's text is empty or has a comment mark."""
     return ArchiveEntry(fact, (superseded_line(fact, by, key),), archive_path(fact, today))
 
 
@@ -136,7 +140,8 @@ def superseded_line(fact: Fact, by: str, key: str = SUPERSEDED_BY) -> str:
     """The line of the archive for a fact that the fact with the id `by` replaces: a list item with `key`=`by` in its
     comment, and a line end.
 
-    `key`: `superseded-by`, or `same-as` if both facts say the same. Raises ValueError as `bullet` does.
+    `key`: `superseded-by`, or `same-as` if both facts say the same. Raises ValueError if the fact's text is empty or
+    has a comment mark.
     """
     meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
     return bullet(fact.text, meta) + "\n"

@@ -52,9 +52,9 @@ def first_commits(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class AddingCommits:
-    """The commits of a range that added statements, the oldest first. `texts`: (path, fact id) -> oids. `comments`:
-    (path, fact id, comment) -> oids of the commits that added the fact with this comment. A fact that no commit added
-    has an empty list in both."""
+    """The commits of a range that added statements, the oldest first. `texts`: (path, fact id) -> oids of the commits
+    that added the text. `comments`: (path, fact id, pairs of the comment) -> oids of the commits that added the fact
+    with this comment. A fact that no commit added has an empty list in both."""
 
     texts: Mapping[tuple[str, str], Sequence[str]]
     comments: Mapping[tuple[str, str, Meta], Sequence[str]]

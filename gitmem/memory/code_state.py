@@ -17,7 +17,8 @@ PAST = ("decision", "lesson", "timeline", "episode-digest", "todo")  # types of 
 
 
 class CodeState(StrEnum):
-    """The state of cited code that has changed since it was cited."""
+    """How cited code differs from what was cited. RENAMED: its file has another path. CHANGED: its lines differ. GONE:
+    the code is not there any more."""
 
     RENAMED = "renamed"
     CHANGED = "changed"
@@ -31,8 +32,8 @@ WORST_FIRST = (CodeState.GONE, CodeState.CHANGED, CodeState.RENAMED)
 class CitedCode(NamedTuple):
     """A citation whose code has changed since it was cited.
 
-    `place`: the cited place as a person writes it. `now`: the new path of a renamed file, else "". `commit`: the commit
-    that removed or renamed the file, "" if unknown.
+    `state`: how the code differs from what was cited. `place`: the cited place as a person writes it. `now`: the new
+    path of a renamed file, else "". `commit`: the commit that removed or renamed the file, "" if unknown.
 
     JSON: `cites`: the cited place.
     """

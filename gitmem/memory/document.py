@@ -22,7 +22,7 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 class Fault(StrEnum):
-    """The kind of a `Problem`."""
+    """The kind of a defect of a document (`Problem`). The kinds in SKIPPED prevent it from being read at all."""
 
     LARGE = "too-large"
     UTF16 = "utf-16"
@@ -59,9 +59,9 @@ class Problem(NamedTuple):
 class Document:
     """A parsed memory file.
 
-    `lines`: the lines without their ends; empty for a skipped document. `front`: the line that closes the front matter,
-    0 without front matter. `front_matter`: its keys; empty if the YAML is faulty. `headings`, `fences`, `tables`: the
-    blocks that `outline` found; empty if `parse_lines_only` made the document.
+    `lines`: the lines without their ends; empty for a skipped document. `problems`: its defects. `front`: the line that
+    closes the front matter, 0 without front matter. `front_matter`: its keys; empty if the YAML is faulty. `headings`,
+    `fences`, `tables`: the blocks that `outline` found; empty if `parse_lines_only` made the document.
     """
 
     path: str
@@ -87,14 +87,15 @@ class Document:
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """The document's facts: the same ones that `facts.parse` finds in the same bytes."""
+        """The document's facts, the same that `facts.parse` finds in its bytes."""
         from gitmem.memory.facts import parse_lines  # a search parses documents but reads no facts
 
         return tuple(parse_lines(self.lines).facts)
 
 
 def parse(data: bytes, path: str = "") -> Document:
-    """Parse any bytes; never raises. `path`: named in hints, and in trails if the document has no title.
+    """Parse the bytes of a memory file; never raises: defects are in `Document.problems`. `path`: named in hints, and
+    in trails if the document has no title.
 
     Bytes beyond MAX_MEMORY_FILE_BYTES give a document without lines, so a caller should check the size of a blob before
     reading it.
@@ -105,8 +106,8 @@ def parse(data: bytes, path: str = "") -> Document:
 
 
 def parse_lines_only(data: bytes, path: str = "") -> Document:
-    """Like `parse`, but leaves `headings`, `fences` and `tables` empty, which saves time for callers that need lines
-    and front matter only."""
+    """Parse the lines and the front matter of any bytes; never raises. Unlike `parse` it leaves `headings`, `fences`
+    and `tables` empty, which saves time."""
     text, problems = decode(data, path)
     lines = split_lines(text)
     front = front_matter.read(lines)
@@ -117,8 +118,8 @@ def parse_lines_only(data: bytes, path: str = "") -> Document:
 
 
 def structured(document: Document) -> dict[str, Any]:
-    """The whole front matter with its nested lists and objects; all scalars are strings. {} without front matter, and
-    if the YAML is faulty."""
+    """The whole front matter of a parsed document with its nested lists and objects; all scalars are strings. {}
+    without front matter, and if the YAML is faulty."""
     if not document.front or any(problem.fault is Fault.FRONT for problem in document.problems):
         return {}
     return front_matter.nested(document.lines, document.front)

@@ -102,7 +102,8 @@ def render_span(span: Span) -> str:
 
 
 def parse_span(value: str) -> Span | None:
-    """Undo `render_span`; None if the value is not of that form or its first line is 0 or after its last."""
+    """The span that a text such as `memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f` names (`render_span`); None if the value
+    is not of that form or its first line is 0 or after its last."""
     match = SPAN.match(value.strip())
     if match is None:
         return None
@@ -114,7 +115,7 @@ def parse_span(value: str) -> Span | None:
 
 
 def values_of(meta: Meta, key: str) -> list[str]:
-    """The values of a key that the pairs of a comment have, in order; it may repeat."""
+    """All values of a key that the pairs of a comment have, in order. A key may repeat; [] without one."""
     return [value for name, value in meta if name == key]
 
 
@@ -125,7 +126,8 @@ def cited_spans(meta: Meta) -> list[Span]:
 
 
 def names_fact(meta: Meta, keys: Container[str], ident: str) -> bool:
-    """Whether the pairs of a comment name the fact with the id `ident`, or the beginning of it, with one of `keys`."""
+    """Whether the pairs of a comment name the fact with the id `ident` with one of `keys`. The value may be the
+    beginning of the id."""
     return any(key in keys and value and ident.startswith(value) for key, value in meta)
 
 
@@ -144,7 +146,7 @@ def text_hash(text: str) -> str:
 
 
 def id_of_hash(digest: str) -> str:
-    """The id of the fact whose `text_hash` is `digest`."""
+    """The id of the fact whose `text_hash` is `digest` (64 hex digits): the first ID_LENGTH digits."""
     return digest[:ID_LENGTH]
 
 
@@ -167,10 +169,10 @@ def fact_id(text: str) -> str:
 class Fact(NamedTuple):
     """One statement of memory.
 
-    `text`: its words, as `normalise` gives them. `id`: the `fact_id` of the text. `line`, `end`: its first and last
-    line in the file, 0 if it is in no file. `heading`: the text of the nearest heading above it, "" without one.
-    `meta`: (key, value) pairs of its `<!-- mem ... -->` comment in order; a key such as `src` may repeat. `trail`: note
-    name, headings, parent items and table header that say what the fact is about, from the outermost in.
+    `text`: its words, NFC and with white space collapsed (`normalise`). `id`: the `fact_id` of the text. `line`, `end`:
+    its first and last line in the file, 0 if it is in no file. `heading`: the text of the nearest heading above it, ""
+    without one. `meta`: (key, value) pairs of its `<!-- mem ... -->` comment in order; a key such as `src` may repeat.
+    `trail`: note name, headings, parent items and table header that say what the fact is about, from the outermost in.
 
     A named tuple and no dataclass, because importing `dataclasses` adds two milliseconds to the start of a search.
     """
@@ -189,7 +191,7 @@ class Fact(NamedTuple):
 
     @property
     def topic(self) -> str:
-        """Its trail, joined by " > ", for a person or a model."""
+        """Its trail (note name, headings, parent items), joined by " > ", for a person or a model."""
         return " > ".join(self.trail)
 
     @property

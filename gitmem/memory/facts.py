@@ -110,13 +110,14 @@ class Memory:
 
 
 def parse(data: bytes) -> Memory:
-    """Parse any bytes; never raises. Bytes that are not UTF-8 are kept as surrogate escapes. The time is linear in the
-    size."""
+    """Parse the bytes of a memory file into its facts. Never raises: bytes that are not UTF-8 are kept as surrogate
+    escapes. The time is linear in the size."""
     return parse_lines(split_lines(data))
 
 
 def parse_lines(lines: Sequence[str]) -> Memory:
-    """Parse lines, with or without their line ends. Every reader of a file's facts calls this function."""
+    """Parse the lines of a memory file, with or without their line ends, into its facts. Every reader of a file's facts
+    calls this function."""
     bare = [line.rstrip("\r\n") for line in lines]
     front = closing_line(bare)
     blocks = outline(bare, front)
@@ -143,7 +144,7 @@ def _entries(found: Sequence[Statement]) -> list[Entry]:
 
 
 def fact_of(statement: Statement, heading: str = "") -> Fact:
-    """A statement as a fact; `heading` is the text of the nearest heading above it."""
+    """A statement of a file as a fact. `heading`: the text of the nearest heading above it."""
     return Fact(
         statement.text, fact_id(statement.text), statement.first, heading, statement.meta, statement.last,
         statement.trail,
@@ -165,7 +166,7 @@ def lines_of(found: Iterable[Fact]) -> set[int]:
 
 
 def split_lines(data: bytes) -> list[str]:
-    """The lines of a file with their line ends, split at LF, as `parse` reads them."""
+    """The lines of a file with their line ends, split at LF only; bytes that are not UTF-8 become surrogate escapes."""
     return list(StringIO(data.decode("utf-8", "surrogateescape"), newline="\n"))
 
 
@@ -215,14 +216,14 @@ def by_person(fact: Fact) -> bool:
 
 
 def expired(fact: Fact, today: date) -> bool:
-    """Whether the day of `until` is before `today`. A fact without `until` never expires."""
+    """Whether the last day of the fact (`until`) is before `today`. A fact without `until` never expires."""
     return has_ended(fact.get("until"), today)
 
 
 def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading: str = "") -> Memory:
     """The memory with one more fact, a list item below the heading of its `type` (or below `heading`).
 
-    Newer facts come first below a heading. Raises ValueError as `bullet` does.
+    Newer facts come first below a heading. Raises ValueError if the text is empty or contains a comment mark.
     """
     pairs = tuple(meta)
     line = bullet(text, pairs) + memory.newline
@@ -256,8 +257,8 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
 
 
 def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names: Sequence[str]) -> Memory:
-    """Like `insert`, for several entries at once: the newest first, entries of the same day in the given order. `rows`:
-    (lines, fact) of each entry; at least one."""
+    """The memory with several entries more in one section, as `insert` adds one: the newest first, entries of the same
+    day in the given order. `rows`: (lines, fact) of each entry; at least one."""
     *others, (block, fact) = sorted(rows, key=lambda row: fact_date(row[1]), reverse=True)
     memory = insert(memory, block, fact, names)
     if not others:
@@ -323,8 +324,9 @@ def _inserted(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> l
 def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
     """The memory with a new text and comment for `entry`, on one line in the same place.
 
-    The marker, the line end and the lines indented below the entry stay. Raises ValueError as `bullet` does, if the
-    text would not be one statement there (`# words` in the place of a paragraph is a heading), and for a fenced block.
+    The marker, the line end and the lines indented below the entry stay. Raises ValueError if the text is empty,
+    contains a comment mark or would not be one statement there (`# words` in the place of a paragraph is a heading),
+    and for a fenced block.
     """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block is edited in the file itself")
@@ -377,10 +379,12 @@ def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) 
 
 
 def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
-    """The memory with `entry` replaced by a new fact whose comment names it in `supersedes`.
+    """The memory with `entry` replaced by a new fact whose comment names the old one in `supersedes`. The old fact is
+    gone: the caller archives it.
 
     The new fact keeps the place and the lines indented below it. If its type is another one and no lines are indented
-    below the old fact, it goes below the heading of that type. Raises ValueError as `update` does.
+    below the old fact, it goes below the heading of that type. Raises ValueError for a text or an entry that `update`
+    refuses.
     """
     pairs = tuple(meta)
     if ("supersedes", entry.fact.id) not in pairs:

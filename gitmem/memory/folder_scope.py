@@ -82,8 +82,9 @@ def _as_glob(path: str) -> str:
 
 
 def folder_of_keys(meta: Mapping[str, Sequence[str]], path: str, whole: Collection[str] = ()) -> str:
-    """The folder of some lines. `meta`: key -> values, of the lines' comment and of the front matter. `path`: their
-    file, which decides if no `scope` is valid. `whole`: as in `folder_of_path`."""
+    """The folder for which some lines hold, "" for the whole repository: the first valid `scope` in `meta`, else the
+    folder whose memory the file `path` is part of. `meta`: key -> values, of the lines' comment and of the front
+    matter. `whole`: memory folders that hold the memory of the whole repository."""
     names = (folder_name(value) for value in meta.get(KEY, ()))
     return next((name for name in names if name is not None), folder_of_path(path, whole))
 
@@ -91,8 +92,8 @@ def folder_of_keys(meta: Mapping[str, Sequence[str]], path: str, whole: Collecti
 def folders_of(
     found: Sequence[Statement], path: str, front: Mapping[str, str | Sequence[str]], whole: Collection[str] = ()
 ) -> list[str]:
-    """The folder of each statement of the document `path`, in order. `front`: its front matter. `whole`: as in
-    `folder_of_path`."""
+    """The folder for which each statement of the document `path` holds, in order; "" for the whole repository. `front`:
+    its front matter. `whole`: memory folders that hold the memory of the whole repository."""
     of_file = folder_of_keys({KEY: items_of(front.get(KEY, ""))}, path, whole)
     folders: list[str] = []
     for at, each in enumerate(found):

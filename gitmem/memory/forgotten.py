@@ -133,7 +133,8 @@ class Forgotten(NamedTuple):
         return value
 
     def lines(self, lines: Sequence[str]) -> list[str]:
-        """`masked` for the lines of a document, which may contain a removed text across several lines."""
+        """The lines of a document with each removed text replaced by MASK, also one that spans several lines. The
+        number of lines stays the same."""
         if self.removed_ids and lines:
             return self.masked("\n".join(lines)).split("\n")
         return list(lines)
@@ -161,8 +162,8 @@ class Forgotten(NamedTuple):
 
 
 def form_of(text: str) -> tuple[str, tuple[int, str]] | None:
-    """The item of `Forgotten.forms` for a text: (hash of its prefix, (length, hash)). None for a text under
-    PREFIX_CHARS characters."""
+    """The item of `Forgotten.forms` for a text: (hash of its first PREFIX_CHARS characters, (length in characters, hash
+    of the text)). None for a text under PREFIX_CHARS characters."""
     folded = _folded(normalise(text).rstrip(_STOP))[0]
     if len(folded) < PREFIX_CHARS:
         return None

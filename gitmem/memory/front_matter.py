@@ -31,7 +31,7 @@ class FrontMatter(NamedTuple):
 
 
 def items_of(value: str | Sequence[str]) -> tuple[str, ...]:
-    """The items of a value: those of a list, or the text itself."""
+    """The items of a front matter value: those of a list, or the text itself as the only one."""
     return (value,) if isinstance(value, str) else tuple(value)
 
 

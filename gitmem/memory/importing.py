@@ -116,7 +116,7 @@ def plan_import(
     `into`: a folder below memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. `history`:
     whether a history of the source is wanted. Raises UsageError if the source is missing, if one of the two folders
     contains the other, or if the .gitmem.toml here is not TOML, UntrustedRepository if Git does not trust the source
-    whose history is wanted, and GitMemError as `markdown_below`.
+    whose history is wanted, and GitMemError if the source has more than MAX_FILES files.
     """
     ensure_elsewhere(source, here, "notes")
     source = Path(os.path.expanduser(source)).absolute()
@@ -316,8 +316,9 @@ def _skipped_folder(name: str) -> str:
 
 
 def target_path(name: str, shape: Shape) -> str:
-    """The path of an imported file in this repository: its own path for a memory file, else one below memory/. "" for
-    any other file of a WORKSPACE, except the files about a person and IDENTITY.md."""
+    """The path that an imported file `name` gets in this repository: its own path if that is one of memory, else one
+    below memory/. "" for a file of a WORKSPACE that is not imported; there only the files about a person and
+    IDENTITY.md are moved below memory/."""
     if kind(name) is not Kind.OTHER:
         return name
     if shape is not Shape.WORKSPACE:
@@ -345,8 +346,8 @@ class GateResult(NamedTuple):
 
 
 def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
-    """Scan a document that will be the memory file `to`, and mask its secrets and personal data as `refuse_or_mask`
-    does.
+    """Scan a document that will be the memory file `to`. Secrets refuse the document or are masked (`mem.onSecret`);
+    personal data is masked or kept (`mem.onPersonal`).
 
     A document that is too large, has a fault that `document.decode` reports, or is refused by the gate gives a
     `problem` and no bytes; nothing is raised.
@@ -367,7 +368,7 @@ def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
 
 
 def problem_of_new_name(path: str) -> str:
-    """Why the gate would block a new file for its path, "" if it would not."""
+    """Why the gate would block a new file because of its path, as a sentence; "" if it would not."""
     try:
         ensure_new_name_passes(path)
     except Refused as error:
@@ -394,8 +395,8 @@ def _line_list(lines: Sequence[int]) -> str:
 
 
 def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
-    """The JSON of docs/json.md, "import notes". No class lists these keys: four of the values are known to the command
-    only, which adds more of its own."""
+    """The value that `git mem import notes --json` prints (docs/json.md, "import notes"). No class lists these keys:
+    four of the values are known to the command only, which adds more of its own."""
     return {
         "root": str(root),
         "shape": str(plan.shape),

@@ -56,7 +56,7 @@ _FIELD = re.compile(r"[^\s,;|:=()\[\]{}<>?]+(?: [^\s,;|:=()\[\]{}<>?]+)?\s*[:=(]
 
 
 def holes(text: str) -> list[Hole]:
-    """The first MAX_HOLES holes of a text, in order."""
+    """The first MAX_HOLES holes of a text (places where a pipeline had no value), in order."""
     found = []
     for match in islice(_HOLE.finditer(text), MAX_HOLES):
         before = _FIELD.search(text[max(0, match.start() - 2 * MAX_FIELD) : match.start()])

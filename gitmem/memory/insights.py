@@ -33,7 +33,7 @@ _FORM = re.compile(r"\[([^\[\]\n]{1,80})\]\s+(\S.*)", re.DOTALL)
 
 
 class ArchivedInsight(TypedDict):
-    """An insight that moved to the archive, as JSON: its text and the path of the archive file."""
+    """An insight that moved to the archive, as JSON: its text and the path of the archive file, where it is now."""
 
     text: str
     path: str
@@ -98,12 +98,12 @@ def record(
     more: Meta = (),
     dry_run: bool = False,
 ) -> Recorded:
-    """Write one insight. `agent`: the agent that writes it, "" for the configured one. `more`: further pairs of its
-    comment. `dry_run`: write nothing. Nothing is written either if the entity has an insight of that day already;
-    `Recorded.reason` then says so.
+    """Write one insight, `[entity] text`, to MEMORY.md; nothing is committed. `agent`: the agent that writes it, "" for
+    the configured one. `more`: further pairs of its comment. `dry_run`: write nothing. Nothing is written either if the
+    entity has an insight of that day already; `Recorded.reason` then says so.
 
     Raises GitMemError in a bare repository, UsageError if the text is not `[entity] text`, Incomplete if it has holes,
-    Refused as `refuse_or_mask` does, and Locked.
+    Refused if the gate refuses it, and Locked.
     """
     from gitmem.gate.redaction import refuse_or_mask
 

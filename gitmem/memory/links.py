@@ -56,7 +56,7 @@ _PATH_END = re.compile("[#?]")
 
 
 class Linkable:
-    """A set of files. `linked` returns those that a text links to; one object serves any number of texts.
+    """A set of files, of which `linked` returns those that a text links to. One object serves any number of texts.
 
     The path of a link is relative to the folder of its text. A wiki link names a file with its ending, in any folder:
     all files of that name match, or those whose path ends with the folders that the link names too.

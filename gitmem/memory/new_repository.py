@@ -120,8 +120,9 @@ def create_memory_files(
 def create_memory_folder(
     place: Place, environ: Mapping[str, str], folder: str, settings: str, *, dry_run: bool = False
 ) -> NewRepository:
-    """Make one folder of a repository its memory: write `settings` to .gitmem.toml, a line to .gitattributes, and
-    create the folder. Raises as `create_memory_files` does."""
+    """Make one folder of a repository its memory: write `settings` to .gitmem.toml and a line to .gitattributes, and
+    create the folder, all or none; `git init` runs first if `place` is new. Raises Changed if another process creates
+    one of the files meanwhile, and GitMemError if a file cannot be written."""
     root = place.root
     writes = [FileWrite(TRACKED, settings_now(root), settings.encode())]
     attributes = _bytes_or_none(root, ATTRIBUTES_FILE)

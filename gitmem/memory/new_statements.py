@@ -21,8 +21,8 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
 
 def rivals_at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -> tuple[Rival, ...]:
-    """The rivals of the statements that begin at these places (path, line), with secrets masked. () without a
-    MEMORY.md."""
+    """The rivals (facts of MEMORY.md that they repeat or disagree with) of the statements that begin at these places
+    (path, line) of the work tree, with secrets masked. () without a MEMORY.md."""
     wanted: dict[str, set[int]] = {}
     for path, line in places:
         wanted.setdefault(path, set()).add(line)
@@ -37,7 +37,8 @@ def rivals_at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: 
 
 
 def rivals_of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: date) -> tuple[Rival, ...]:
-    """The rivals of the statements that have these texts (path, text), with secrets masked. () without a MEMORY.md."""
+    """The rivals (facts of MEMORY.md that they repeat or disagree with) of the statements that have these texts (path,
+    text) in the work tree, with secrets masked. () without a MEMORY.md."""
     memory = file_bytes(repo, MEMORY)
     if not memory:
         return ()
@@ -50,8 +51,9 @@ def rivals_of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: d
 
 
 def rivals_since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> tuple[Rival, ...]:
-    """The rivals of the new statements of the file `path`: those that its earlier bytes `before` lack. Secrets are
-    masked. () without a MEMORY.md, for an unchanged file and for an archive."""
+    """The rivals (facts of MEMORY.md that they repeat or disagree with) of the new statements of the file `path`: those
+    that its earlier bytes `before` lack. Secrets are masked. () without a MEMORY.md, for an unchanged file and for an
+    archive."""
     memory, after = file_bytes(repo, MEMORY), file_bytes(repo, path)
     if not memory or after == before or kind(path) is Kind.ARCHIVE:
         return ()
@@ -61,10 +63,11 @@ def rivals_since(repo: Repository, before: bytes, today: date, path: str = MEMOR
 def rivals_between(
     before: bytes, after: bytes, today: date, days: Mapping[str, str] | None = None
 ) -> tuple[Rival, ...]:
-    """The rivals of the facts that MEMORY.md has in `after` and lacks in `before`, with secrets masked.
+    """The rivals (facts of MEMORY.md that they repeat or disagree with) of the facts that MEMORY.md has in `after` and
+    lacks in `before`, with secrets masked.
 
-    `days`: fact id -> ISO day on which the fact was written, for facts whose comment names no day. With it a pair is
-    judged as `git mem settle` judges it.
+    `days`: fact id -> ISO day on which the fact was written, for facts whose comment names no day; `git mem settle`
+    judges pairs with these days too.
     """
     if before == after:
         return ()
@@ -72,7 +75,7 @@ def rivals_between(
 
 
 def memory_bytes(repo: Repository) -> bytes:
-    """The bytes of MEMORY.md in the work tree; b"" as for `file_bytes`."""
+    """The bytes of MEMORY.md in the work tree; b"" if it is missing or `file_bytes` cannot read it."""
     return file_bytes(repo, MEMORY)
 
 

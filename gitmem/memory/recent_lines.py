@@ -23,12 +23,12 @@ class RecentLines:
         self.today = today
 
     def are_in_log_of(self, day: date) -> bool:
-        """Whether the log of a day is recent."""
+        """Whether the log of a day is recent: at most RECENT_DAYS old, and not of a day after `today`."""
         return self.today - timedelta(days=RECENT_DAYS) <= day <= self.today
 
     def of_log(self, path: str, day: date, statements: Iterable[Statement]) -> Iterator[PlacedFact]:
-        """Yield the items, paragraphs and quotations with text among the statements of one log, in order, each as the
-        fact that it would be."""
+        """Yield the items, paragraphs and quotations of one log, in order, each as the fact that it would be. Those
+        that a known fact repeats or cites are left out; nothing is yielded for a log older than RECENT_DAYS."""
         if not self.are_in_log_of(day):
             return
         spans = [span for span in self.cited if span.path == path]

@@ -70,7 +70,7 @@ class PlacedFact(NamedTuple):
     seconds: int = 0
 
     def may_follow(self, other: PlacedFact) -> bool:
-        """Whether this fact is the later of the two, or nothing tells."""
+        """Whether this fact is the later of the two, or may be because nothing tells."""
         if self.day == other.day and self.seconds and other.seconds:
             return self.seconds >= other.seconds
         return not other.day or self.day >= other.day
@@ -99,7 +99,7 @@ class Rival:
 
     @property
     def repeats(self) -> bool:
-        """Whether both say the same."""
+        """Whether both facts say the same."""
         return self.kind == "same"
 
     @property
@@ -125,7 +125,7 @@ class OtherSide(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The mark of a statement: `a later line says otherwise: MEMORY.md:7, 2026-11-20`."""
+        """The mark to show beside the statement: `a later line says otherwise: MEMORY.md:7, 2026-11-20`."""
         where = ", ".join(filter(None, (f"{self.path}:{self.line}", self.day)))
         return f"{_WHICH[self.later]} line says otherwise: {where}"
 
@@ -197,7 +197,7 @@ def _share(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def share_enough_words(one: str, other: str) -> bool:
-    """Whether two texts share enough words to be candidates for each other."""
+    """Whether two texts share enough words (MIN_SHARED_TERMS) to be compared as candidates for each other."""
     return _share(_words(one), _words(other))
 
 
@@ -211,8 +211,7 @@ def rivals(
     judged: Judged | None = None,
 ) -> list[Rival]:  # fmt: skip
     """The rivals of `statements` among the `standing` facts: disagreements first, at most MAX_NAMED_RIVALS for each
-    statement.
-    Settled pairs are left out.
+    statement. Settled pairs are left out.
 
     `told` is called before each statement. The later of a pair is the one with the later day; the statement, if the
     days are equal or the fact has none. `judged`: returns the rival of a statement and a fact in place of `rival_of`.
@@ -352,7 +351,7 @@ TAKEN_BACK = "it takes back what that had put in its place"
 
 def surely_supersedes(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False) -> bool:
     """Whether the later fact replaces or ends the earlier one with a score high enough to act without a person.
-    `as_if_derived`: as in `judge`."""
+    `as_if_derived`: True judges as if neither was written or pinned by a person."""
     from gitmem.memory.relation import Kind as Of
 
     found = judge(earlier, later, as_if_derived=as_if_derived)
@@ -445,7 +444,7 @@ def sentence(rival: Rival) -> str:
 
 
 def placed_sentence(rival: Rival) -> str:
-    """`sentence`, after the path and the line of the new statement."""
+    """The path and the line of the new statement, then what `sentence` says about the rival."""
     return f"{rival.new.path}:{rival.new.fact.line} {sentence(rival)}"
 
 

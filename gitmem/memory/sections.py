@@ -30,5 +30,5 @@ CATEGORIES = frozenset(name.casefold() for names in (*HEADINGS.values(), TITLES)
 
 def subject_steps(trail: Iterable[str]) -> tuple[str, ...]:
     """The steps of a trail that name a subject. Headings that name a type of fact (`Decisions`) and generic headings
-    (`heading_words`) are left out."""
+    (`Notes`) are left out."""
     return tuple(step for step in trail if step.casefold() not in CATEGORIES and not is_generic_heading(step))

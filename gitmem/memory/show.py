@@ -22,11 +22,8 @@ from gitmem.plural import counted
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A memory file that was read.
-
-    `at`: "worktree" or the commit. `blob`: the oid of the file's bytes. `lines`: its lines without their ends, with
-    forgotten texts masked as `read` does.
-    """
+    """A memory file that was read. `at`: "worktree" or the commit. `blob`: the oid of the file's bytes. `lines`: its
+    lines without their ends, with forgotten texts masked (but not in MEMORY.md of the work tree)."""
 
     path: str
     at: str
@@ -35,10 +32,11 @@ class ShownFile:
 
 
 def read(repo: Repository, config: Config, path: str, commit: str = "", forgotten: Forgotten = NOTHING) -> ShownFile:
-    """Read a file of the work tree, or at `commit` (default in a bare repository: HEAD), with `forgotten` texts masked,
-    except in MEMORY.md of the work tree.
+    """Read a memory file of the work tree, or at `commit` (default in a bare repository: HEAD), with `forgotten` texts
+    masked, except in MEMORY.md of the work tree.
 
-    Raises as `read_memory_file` does, and GitMemError for bytes that cannot be decoded.
+    Raises MissingFile if there is no such memory file, OutsideRepository for a path that leaves the repository or goes
+    through a link, and GitMemError for a file that is too large or cannot be decoded.
     """
     if repo.root is None:
         commit = commit or repo.head() or ""
@@ -72,7 +70,7 @@ class ShownLines(NamedTuple):
 
 
 def lines_of(shown: ShownFile, first: int = 0, last: int = 0) -> ShownLines:
-    """Lines `first` to `last`; 0 means the first or the last line.
+    """Lines `first` to `last` of a file; 0 means the first or the last line of the file.
 
     A `last` past the end means the last line; a `last` before `first` gives an empty text. Raises UsageError if `first`
     is past the end of the file.

@@ -64,7 +64,8 @@ class WorkTree:
         self._files: dict[str, str] | None = None
 
     def is_recorded_as(self, scan: bytes | None) -> bool:
-        """Whether `scan`, which the index has for a snapshot of this work tree, says that nothing changed."""
+        """Whether nothing in the work tree has changed since the index recorded it. `scan`: the hash that the index
+        recorded, None for none."""
         return scan in (self.scan, self.scan_of_ignored)
 
     @property
@@ -195,7 +196,7 @@ def words_on_conflicts(paths: Sequence[str]) -> str:
 
 
 def joined_notes(*notes: str) -> str:
-    """The notes that are not empty, as one."""
+    """The notes that are not empty as one text, with "; " between them."""
     return joined("; ", filter(None, notes))
 
 
@@ -332,5 +333,5 @@ def read_hits(repo: Repository, files: Iterable[tuple[str, str]], commit: str = 
 
 
 def layout_at(repo: Repository, commit: str, config: Config) -> Layout:
-    """The layout of a commit's tree, with the globs of `config`."""
+    """The layout (which paths are memory) of a commit's tree, with the globs of `config`."""
     return layout_of((entry.path for entry in repo.entries(commit)), config.memory_paths)

@@ -28,7 +28,8 @@ NO_MORE = 0.5  # least share of the lines' terms in that fact for the lines to s
 
 
 class State(StrEnum):
-    """Whether a statement holds, or the reason why it does not."""
+    """Whether a statement holds, or why it does not. ENDED: its last day is over. REPLACED: another fact took its
+    place. FORGOTTEN: a person removed its text."""
 
     HOLDS = "holds"
     ENDED = "ended"
@@ -73,8 +74,8 @@ _HOLDS = LinesState(State.HOLDS)
 
 
 def may_lapse(line: str) -> bool:
-    """A quick test: whether a line may have a key that makes a fact end or replace another one. If no line of a file
-    passes the test, `lapsed_facts` finds nothing in the file."""
+    """A quick test: whether a line may have a key that ends a fact or replaces another one (`until`, `supersedes`). If
+    no line of a file passes the test, `lapsed_facts` finds nothing in the file."""
     return "until=" in line or "supersede" in line
 
 
@@ -153,7 +154,7 @@ def _superseded_ids(facts: Iterable[Statement]) -> set[str]:
 
 
 def states_of(found: Sequence[Statement], known: LapsedFacts, path: str = "") -> list[State]:
-    """The state of each statement of the file `path`, in order."""
+    """The state of each statement of the file `path`, in order. `known`: the facts that no longer hold."""
     day = log_date(path)
     lines = (MemoryLines(path, one.first, one.last, one.text, one.get("until"), day) for one in found)
     return [state_of_lines(each, known).state for each in lines]

@@ -140,7 +140,8 @@ def read(lines: Sequence[str], *, name: str = "") -> tuple[Statement, ...]:
 
 
 def statements(lines: Sequence[str], front: int, blocks: Outline, name: str = "") -> tuple[Statement, ...]:
-    """`read` for a caller that has `front`, the last line of the front matter (0 without), and the outline already."""
+    """The statements of a file's lines, for a caller that has `front`, the last line of the front matter (0 without),
+    and the outline (`blocks`) already; `read` is for all others. `name`: the first step of trails (`note_name`)."""
     return tuple(_Reader(lines, front, blocks, name).read())
 
 

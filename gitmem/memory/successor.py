@@ -20,8 +20,8 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
     """(pair for the comment of a new line that names the fact `ident`, reason): `supersedes=ID` with the reason "", or
     `proposes=ID` with the reason why the line may not replace the fact.
 
-    `text`, `kind`: text and type of the new line. `ident`: as for `id_digits`. Raises MissingFile if no fact of
-    MEMORY.md has the id, UnknownFact if facts of several ids begin so.
+    `text`, `kind`: text and type of the new line. `ident`: the id of a fact of MEMORY.md or its first 6 digits or more.
+    Raises MissingFile if no fact of MEMORY.md has the id, UnknownFact if facts of several ids begin so.
     """
     found: list[Fact] = []
     if digits := id_digits(ident):

@@ -56,7 +56,7 @@ class DayLog:
 
 @json_keys("path line=fact.line text=fact.text type?")
 class DayFact(NamedTuple):
-    """A fact that cites a log."""
+    """A fact of MEMORY.md or an archive that cites a log."""
 
     path: str
     fact: Fact
@@ -121,7 +121,7 @@ def timeline(
 def titled_days(
     repo: Repository, *, since: date | None = None, until: date | None = None, rev: str = "", daily: Sequence[str] = ()
 ) -> list[str]:
-    """The paths of files in memory/ that a day and a title name (`memory/2026-02-05-review.md`), from `since` to
+    """The paths of files in memory/ whose name has a day and a title (`memory/2026-02-05-review.md`), from `since` to
     `until`. They are episodes: no log, and no promotion reads them. The arguments are those of `timeline`."""
 
     def wanted(path: str) -> bool:
@@ -157,8 +157,8 @@ def sections(data: bytes) -> Iterator[Section]:
 
 
 def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[date, int]:
-    """Day -> number of its logs and session episodes, oldest day first. Reads file names only. `rev`, `daily`: as in
-    `timeline`."""
+    """Day -> number of its logs and session episodes, oldest day first. Reads file names only. `rev`: a commit, "" for
+    the work tree. `daily`: patterns of daily logs outside memory/."""
     days: dict[date, int] = defaultdict(int)
 
     def wanted(path: str) -> bool:
@@ -171,7 +171,7 @@ def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[
 
 
 def episodes_of(repo: Repository, day: date, rev: str = "") -> list[tuple[str, bytes]]:
-    """(path, bytes) of the session episodes of one day, sorted by path. `rev`: as in `timeline`."""
+    """(path, bytes) of the session episodes of one day, sorted by path. `rev`: a commit, "" for the work tree."""
     return sorted(_files(repo, rev, lambda path: kind(path) is Kind.SESSION and log_date(path) == day))
 
 

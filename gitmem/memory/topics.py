@@ -77,7 +77,7 @@ class TopicMatch(StrEnum):
 
 class Topic(NamedTuple):
     """The topic of a statement. `name`: its words, "" for none. `context`: the text in which the statement may name the
-    topic of another one."""
+    topic of another one: its trail, and its text or, if the text begins with a topic, this topic."""
 
     name: str
     context: str

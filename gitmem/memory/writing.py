@@ -44,10 +44,10 @@ LESSONS = {"lesson": "AGENTS.md"}
 class NewLine:
     """A line to append to memory.
 
-    `kind`: its type, "" without one. `to`: the file, as `target_path` reads it. `agent`: the agent whose daily log is
-    used, "" for the configured one. `origin`: its author (one of ORIGINS), "" if unknown. `topic`: what the line is
-    about, "" without one: in a daily log the topic in the heading of its section, in any other file the value of ABOUT
-    in its comment. `more`: further pairs for its comment.
+    `kind`: its type, "" without one. `to`: the file: "auto", "daily", "memory" or a path (`target_path`). `agent`: the
+    agent whose daily log is used, "" for the configured one. `origin`: its author (one of ORIGINS), "" if unknown.
+    `topic`: what the line is about, "" without one: in a daily log the topic in the heading of its section, in any
+    other file the value of ABOUT in its comment. `more`: further pairs for its comment.
     """
 
     text: str
@@ -91,7 +91,8 @@ class Added:
 
 
 def target_path(to: str, kind: str, text: str, day: str) -> str:
-    """The path of the file for a new line. `to`: "daily" (the daily log `day`), "memory", a path, or "auto".
+    """The path of the file for a new line. `to`: "daily", "memory", a path, or "auto". `day`: the path of the daily
+    log.
 
     "auto" chooses by type: MEMORY.md for the types of LASTING; AGENTS.md for a lesson, or TOOLS.md if its text has a
     backtick; the daily log for all others.
@@ -123,10 +124,10 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
     """Append a line and return where it is. For a fact that MEMORY.md has already nothing is written: the place is that
     of the old one.
 
-    Raises GitMemError in a bare repository or if the file would become too large (`ensure_readable`), UsageError for an
-    empty or too long text or a path that is not memory, Refused as `refuse_or_mask` and `ensure_agent_passes` do and
-    for a new file that the gate would block for its name, OutsideRepository for a path that leaves the repository, and
-    Locked if another process keeps the lock too long.
+    Raises GitMemError in a bare repository or if the file would become larger than MAX_MEMORY_FILE_BYTES, UsageError
+    for an empty or too long text or a path that is not memory, Refused if the gate refuses the line, the agent's name
+    or the name of a new file, OutsideRepository for a path that leaves the repository, and Locked if another process
+    keeps the lock too long.
     """
     return _compared(repo, write(repo, plan_of_addition(repo, config, new_line, now=now)), now)
 
@@ -145,8 +146,8 @@ def add_and_commit(
     """Append a line and commit its file, with the message that `message_of` makes from its text.
 
     Returns the added line, the oid of the commit ("" if the line was there already), and whether the commit also
-    contains other edits of the file that had not been committed. Raises as `add` and `transaction.commit` do. On
-    NotSigned the line is in the file, but not committed.
+    contains other edits of the file that had not been committed. Raises what `add` raises, Changed and GitFailed if the
+    commit fails (nothing is written then), and NotSigned: the line is then in the file, but not committed.
     """
     plan = plan_of_committed_addition(repo, config, new_line, message_of, now=now)
     try:
@@ -164,7 +165,7 @@ def plan_of_committed_addition(
     """The plan of `add_and_commit`, for a commit or a preview. The plan's result is (added line, whether the file has
     other edits that are not committed). If the line is there already, its draft has no files.
 
-    Raises as `plan_of_addition` does.
+    Raises what `plan_of_addition` raises.
     """
     plan_of = plan_of_addition(repo, config, new_line, now=now)
 
@@ -183,8 +184,8 @@ def plan_of_addition(
     """The plan that appends a line, for `transaction.write` or a commit. If the line is there already, the draft has no
     files.
 
-    Raises as `add` does, except Locked; the plan itself raises only if the file would become too large, cannot be read,
-    or is a new file with a name that the gate would block.
+    Raises what `add` raises, except Locked; the plan itself raises only if the file would become too large, cannot be
+    read, or is a new file with a name that the gate would block.
     """
     from gitmem.gate.file_names import ensure_new_name_passes
     from gitmem.gate.redaction import refuse_or_mask
@@ -262,8 +263,8 @@ def append_to_logs(
     """Append lines to the daily logs of their days in one write.
 
     Returns for each entry the added line, or the Refused of a line that the gate or the length limit rejected; the
-    other lines are still written. `topic`: for the headings; it is not scanned. Raises OutsideRepository, Locked and
-    GitMemError as `add` does, and Refused as `ensure_agent_passes`.
+    other lines are still written. `topic`: for the headings; it is not scanned. Raises GitMemError in a bare repository
+    or if a log would become too large, OutsideRepository, Locked, and Refused if the gate refuses the agent's name.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -372,10 +373,11 @@ def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redac
 
 
 def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = "") -> tuple[str, int]:
-    """The text of a daily log with one more bullet, and the line of this bullet.
+    """(the text of a daily log with one more bullet, the line of this bullet). `old`: the text of the log now, "" for a
+    new one. `topic`: for the heading, "" for none.
 
-    It goes below the last heading if that has the same minute and topic, else below a new heading. An empty log gets
-    the day of `now` as its title.
+    The bullet goes below the last heading if that has the same minute and topic, else below a new heading. An empty log
+    gets the day of `now` as its title.
     """
     heading = f"## {now:%H:%M}"
     if topic:
@@ -392,7 +394,7 @@ def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = ""
 
 
 def append_bullet(old: str, text: str, meta: Meta) -> tuple[str, int]:
-    """The text of a file with one more bullet at its end, and the line of this bullet."""
+    """(the text `old` of a file with one more bullet at its end, the line of this bullet)."""
     new = old
     if stripped := old.rstrip("\n"):
         is_list = stripped.rsplit("\n", 1)[-1].lstrip().startswith(("-", "*", "+"))

@@ -59,7 +59,7 @@ class Places(NamedTuple):
     """An index of the tokens of a text, so that a token need not be compared with all of them.
 
     `size`: the number of tokens. `values`: positions of numbers, days, times and identifiers. `wide`: positions of
-    words in other scripts than Latin. `known`: key (`_keys`) -> positions.
+    words in other scripts than Latin. `known`: key of a token (its form, its stem, its first letters) -> positions.
     """
 
     size: int
@@ -76,7 +76,7 @@ class Places(NamedTuple):
 
 
 def places_of(content: Sequence[Token]) -> Places:
-    """Index the tokens of a text."""
+    """The index (`Places`) of the tokens of a text."""
     known: dict[str, list[int]] = {}
     for at, token in enumerate(content):
         for key in _keys(token):
@@ -235,12 +235,14 @@ def _members(text: str) -> frozenset[tuple[int, str]]:
 
 
 def classes_of(token: Token) -> list[tuple[int, str]]:
-    """(number of the class, the word) for each contrast class of a token."""
+    """(number of the class, the word) for each contrast class that has the token. A contrast class is a list of words
+    that exclude each other (staging, production)."""
     return _contrasts().get(token.norm) or _contrasts().get(token.stem) or []
 
 
 def wide_contrasts(old: str, new: str) -> int:
-    """The number of contrast classes of which both texts have members, but none in common."""
+    """The number of contrast classes (lists of words that exclude each other) of which both texts have members in other
+    scripts than Latin, but none in common."""
     one, other = _members(old), _members(new)
     members: dict[int, tuple[set[str], set[str]]] = {}
     for side, pairs in enumerate((one, other)):

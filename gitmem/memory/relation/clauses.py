@@ -47,8 +47,8 @@ _VALUE_KINDS = (NUMBER, DATE, TIME, ID, NAME)
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def main_clauses(text: str) -> str:
-    """The text without its side clauses. The text itself if it has none, has only side clauses, or is longer than
-    MAX_TEXT_CHARACTERS."""
+    """The text without its side clauses, which give a reason or a remark. The text itself if it has none, has only side
+    clauses, or is longer than MAX_TEXT_CHARACTERS."""
     if len(text) > MAX_TEXT_CHARACTERS:
         return text
     reading = read(text)

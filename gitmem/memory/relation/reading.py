@@ -59,7 +59,7 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def read(text: str) -> Reading:
-    """Read a text. The result is cached."""
+    """The tokens, language and cue words of a text, prepared for comparison. The result is cached."""
     found = tokens(text)
     language = language_of(text)
     lower = text.lower()
@@ -142,7 +142,8 @@ def _parts(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 
 def cues_of(lower: str, language: str) -> frozenset[str]:
-    """The cues of a text in lower case: keys of `CUES` of its language, and "negation"."""
+    """The kinds of cue words ("change", "ends", "negation", ...) in a text. `lower`: the text in lower case.
+    `language`: "en", "ko", "ja" or "zh"."""
     found = _english_cues(lower)
     if language != "en":
         found &= _LENT
