@@ -23,7 +23,7 @@ def amending_lines(logs: Sequence[Log], scored: Sequence[Sequence[ScoredLine]], 
     the other lines the newest MAX_COMPARED_LINES are compared, but not with archived and expired facts, nor with a fact
     if a person settled that pair.
 
-    `logs`: in the order of days. `scored`: the lines of each log, as many entries as `logs`.
+    `logs`: in the order of days. `scored`: the scored lines of each log, in the order of `logs`.
     """
     if not logs:
         return set()

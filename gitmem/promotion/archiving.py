@@ -24,7 +24,7 @@ EXPIRED, TOO_MUCH = "its last day has passed", "MEMORY.md is longer than its bud
 
 @dataclass(frozen=True, slots=True)
 class ArchivableFact:
-    """A fact that may be archived. `reason`: EXPIRED or TOO_MUCH."""
+    """A fact of MEMORY.md that may be archived. `reason`: EXPIRED or TOO_MUCH."""
 
     fact: Fact
     reason: str
@@ -45,8 +45,8 @@ def archive_plan(
     chosen: Collection[str], today: date, budget: int
 ) -> Callable[[Reading], CommitDraft[tuple[ArchiveEntry, ...]]]:
     """A plan for `transaction.commit` that moves the archivable facts with the ids `chosen` to the archive. `budget`:
-    as in `archivable_facts`. A fact with the same text, and so the same id, stays where it is pinned, has not ended or
-    stands under another heading.
+    the lines that MEMORY.md may have. A fact with the same text, and so the same id, stays where it is pinned, has not
+    ended or stands under another heading.
 
     The plan raises Changed when `chosen` is empty or one of its ids may not be archived any more, GitMemError when
     MEMORY.md or an archive has uncommitted edits.

@@ -25,7 +25,9 @@ from gitmem.provenance.trailers import CommitRecord, Link
 
 @dataclass(frozen=True, slots=True)
 class CommitStep:
-    """One commit of a promotion: new contents of files, its facts, and the facts that it archives by `tidy`."""
+    """One commit of a promotion. `contents`: path -> new bytes of each file that it writes. `approved`: the facts that
+    it adds. `moved`: the facts that it archives because they have ended or do not fit; replaced facts are not among
+    them."""
 
     contents: Mapping[str, bytes]
     approved: tuple[Approved, ...]
@@ -64,7 +66,7 @@ def commit_steps(
 
 def apply_operation(memory: Memory, item: Approved) -> Memory:
     """The memory after one approved operation. When the fact to replace is gone, the new one is added. Raises
-    ValueError as `facts.update` does."""
+    ValueError for a text that is empty, contains a comment mark or would not be one statement in that place."""
     text = item.operation.text
     entry = None
     if item.old is not None:
@@ -95,7 +97,8 @@ def _tidied(
 
 
 def message_body(step: CommitStep, daily: Iterable[str], *, quote: bool) -> str:
-    """Subject and body of the message: the facts (texts with `quote`, else ids), their sources, what was archived."""
+    """Subject and body of the message: the facts (their texts with `quote`, else their ids), their sources, how many
+    were archived. `daily`: patterns of daily logs."""
     paths = {span.path for item in step.approved for span in item.operation.sources}
     days = sorted({str(log_day(path, daily)) for path in paths})
     period = days[0]
@@ -116,8 +119,9 @@ def message_body(step: CommitStep, daily: Iterable[str], *, quote: bool) -> str:
 
 
 def record_of_step(step: CommitStep, model: str, agent: str, by: str) -> CommitRecord:
-    """The trailers of a commit (docs/promotion.md) without the cursor, which only the last commit of a run has. `by`:
-    the person who reviewed the facts, "" for none."""
+    """The trailers of a commit (docs/promotion.md) without the cursor, which only the last commit of a run has.
+    `model`, `agent`: ids of the promotion model and of the agent. `by`: the person who reviewed the facts, "" for
+    none."""
     links = [
         Link(span, MEMORY, text_hash(item.operation.text)) for item in step.approved for span in item.operation.sources
     ]

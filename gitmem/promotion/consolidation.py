@@ -105,7 +105,7 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Run:
     """The parameters of a consolidation. `place`: the repository, or a work tree of another branch. `policy`: of the
-    gate. `request`: what the caller asked for."""
+    gate. `request`: what the caller asked for. `now`: the time of the run."""
 
     place: Repository
     config: Config
@@ -121,7 +121,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationPlan:
-    """A plan: its outcome, path -> new bytes, and the commit that it was made for."""
+    """A plan that is not written yet. `outcome`: what it would do. `contents`: path -> new bytes. `head`: the commit
+    that it was made for."""
 
     outcome: Outcome
     contents: Mapping[str, bytes]
@@ -135,8 +136,8 @@ def consolidate(
 
     With `request.branch` HEAD is merged into that branch and the commit goes there; the work tree stays as it is.
     Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge in progress, a lock, a conflict with
-    the branch), UnknownRevision for `request.since`, Changed when another process commits meanwhile, Refused when the
-    gate or a hook refuses the commit, and ModelUnavailable. Nothing is written then.
+    the branch), UnknownRevision for `request.since`, Changed when another process commits meanwhile, GitFailed when a
+    hook refuses the commit, and ModelUnavailable. Nothing is written then.
     """
     head = repo.head()
     if head is None:
@@ -170,7 +171,7 @@ def _plan_on_branch(run: Run, head: str) -> Outcome:
 
 def _commit_plan(run: Run, planned: ConsolidationPlan) -> Outcome:
     """Commit the plan unless it is empty; returns its outcome with the commit. Raises Changed after another commit,
-    GitMemError for a file with uncommitted edits, Refused, GitFailed."""
+    GitMemError for a file with uncommitted edits, GitFailed."""
     if planned.outcome.empty:
         return planned.outcome
 
@@ -404,8 +405,8 @@ def summary(outcome: Outcome) -> str:
 
 
 def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
-    """The JSON of docs/json.md, "git mem consolidate". The classes do not list these keys, because each fact gets its
-    path here, which a `Fact` lacks."""
+    """The value that `git mem consolidate --json` prints (docs/json.md). The classes do not list these keys, because
+    each fact gets its path here, which a `Fact` lacks."""
     return {
         "merges": [{"kept": _fact(each.kept), "gone": _fact(each.gone)} for each in outcome.merges],
         "replaced": [

@@ -22,7 +22,8 @@ MAX_CHARACTERS = 600  # characters of a line that are read: patterns stay cheap,
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One cue. `kind`: the type of fact that it indicates, "" for none. `pattern`: matches lower-case text."""
+    """One cue. `name`: what `promote --explain` shows. `weight`: positive for keeping a line, negative against it.
+    `kind`: the type of fact that it indicates, "" for none. `pattern`: is searched for in lower-case text."""
 
     name: str
     weight: float
@@ -31,7 +32,8 @@ class Cue:
 
 
 def cue(name: str, weight: float, pattern: str, kind: str = "") -> Cue:
-    """A cue from a verbose pattern, in which white space is written `\\ ` or `\\s`.
+    """A cue from a verbose regular expression, in which white space is written `\\ ` or `\\s`. `name`, `weight`,
+    `kind`: as in `Cue`.
 
     The pattern is put in lower case, because lines are too; this takes half the time of `re.IGNORECASE`.
     """
@@ -65,7 +67,7 @@ class CueSet:
 
 
 def cue_set(cues: Iterable[Cue]) -> CueSet:
-    """The cues as a CueSet; each half keeps their order."""
+    """Divide cues into those against keeping a line and the others; each half keeps their order."""
     listed = tuple(cues)
     return CueSet(tuple(c for c in listed if c.weight < 0), tuple(c for c in listed if c.weight >= 0))
 

@@ -66,7 +66,8 @@ class ScoredTurn:
 
 
 def score_turns(turns: Sequence[Candidate]) -> list[ScoredTurn]:
-    """The turns with their scores, in order."""
+    """The turns of a conversation with their scores, in order. `THRESHOLD` is the least score of a turn that is
+    proposed."""
     names = {part for turn in turns for part in turn.speaker.split()}
     return [_scored_turn(line, names) for line in turns]
 

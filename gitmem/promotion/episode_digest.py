@@ -64,7 +64,7 @@ class Digest:
 
 
 def is_digest(path: str) -> bool:
-    """Whether a path is a digest of episodes."""
+    """Whether a path is below the folder of digests of episodes."""
     return path.startswith(f"{FOLDER}/")
 
 
@@ -88,8 +88,8 @@ def digested_episodes(data: bytes) -> set[str]:
 
 
 def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Model, rules: Rules) -> Digest:
-    """The new lines for the digest of a month, at most `rules.limit`, in the order of their sources; none that repeats
-    a fact of `known`. `logs`: the episodes; transcripts among them are left out.
+    """The new lines for the digest of a month (`YYYY-MM`), at most `rules.limit`, in the order of their sources; none
+    that repeats a fact of `known`. `logs`: the episodes, each as a log; transcripts among them are left out.
 
     The items below a heading DECISIONS are taken as they are; `model` is only asked about episodes without such items.
     With fewer than MIN_EPISODES episodes there are no lines. Raises ModelUnavailable if the model gives no answer.

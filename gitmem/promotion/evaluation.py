@@ -27,7 +27,8 @@ NO_BLOB = "0" * 40
 
 @dataclass(frozen=True, slots=True)
 class LogQuality:
-    """The figures of one log."""
+    """The lines of one log that a model proposed beside those that people found worth keeping. `summarise` makes shares
+    of them."""
 
     path: str
     lines: int  # number of lines
@@ -40,7 +41,11 @@ class LogQuality:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """The figures of all logs together. Shares are from 0 to 1; `top_precision`: of the TOP facts of each log."""
+    """The figures of all logs together. `logs`, `lines`, `keep`, `proposed`, `unsourced`: numbers of logs, of lines, of
+    lines worth keeping, of proposed lines, and of facts without a valid source. The others are shares from 0 to 1:
+    `precision` of the proposed lines that are worth keeping, `recall` of those worth keeping that are proposed, `f1` of
+    both, `top_precision` of the TOP most important facts of each log that cite a line worth keeping, `type_accuracy` of
+    the cited lines whose fact has the right type."""
 
     logs: int
     lines: int
@@ -110,8 +115,9 @@ def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
 
 
 def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Model) -> LogQuality:
-    """The figures of a model that reads one log, with an empty memory. Raises ModelUnavailable if the model gives no
-    answer."""
+    """The lines that a model proposes of one log, with an empty memory, beside those worth keeping. `keep`: the numbers
+    of the lines that people found worth keeping. `types`: line -> type of the fact, for lines whose type people stated.
+    Raises ModelUnavailable if the model gives no answer."""
     return _quality(log, keep, types, model.propose([log], []).operations)
 
 
@@ -139,7 +145,7 @@ def _cited_lines(operation: Operation, log: Log) -> set[int]:
 
 
 def summarise(logs: Iterable[LogQuality]) -> Quality:
-    """The figures of all logs; every line has the same weight. A share of nothing is 0."""
+    """The shares over all logs, in which every line has the same weight. A share of nothing is 0."""
     rows = list(logs)
     good = sum(len(log.keep & log.proposed) for log in rows)
     proposed, keep = sum(len(log.proposed) for log in rows), sum(len(log.keep) for log in rows)

@@ -29,9 +29,10 @@ MAX_FILE_BYTES = 1 << 16
 
 
 class Agreement:
-    """The judged statements of one model in one language: hash -> (number of the judge, whether the rules propose it).
+    """The judged statements of one model in one language: hash of the statement -> (number of the judge, whether the
+    rules propose it).
 
-    `state`: the folder of our state, None to keep nothing on disk.
+    `state`: the folder of our state, in which the rows are kept; None to keep nothing on disk.
     """
 
     def __init__(self, state: Path | None, model: str, language: str) -> None:
@@ -42,14 +43,14 @@ class Agreement:
             self._rows = _read(state / self._name)
 
     def missing(self) -> int:
-        """The number of statements that the rarer kind (proposed, or left out by the rules) lacks to 3 *
-        MIN_STATEMENTS."""
+        """How many statements are still to be judged until 3 * MIN_STATEMENTS are known of the rarer kind (proposed, or
+        left out by the rules); 0 if there are enough."""
         kinds = [proposed for _, proposed in self._rows.values()]
         return max(0, 3 * MIN_STATEMENTS - min(kinds.count(True), kinds.count(False)))
 
     def add(self, rows: Mapping[str, tuple[float, bool]]) -> None:
-        """Add judged statements (text -> row) and write the file. Of each kind the MAX_STATEMENTS that were judged last
-        stay. A folder that cannot be written is no error."""
+        """Add judged statements (text -> (number of the judge, whether the rules propose it)) and write the file. Of
+        each kind the MAX_STATEMENTS that were judged last stay. A folder that cannot be written is no error."""
         for statement, row in rows.items():
             key = hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()[:16]
             self._rows.pop(key, None)
@@ -64,7 +65,8 @@ class Agreement:
                 write_atomic(self._state, self._name, json.dumps(kept).encode("ascii"), private=True)
 
     def area(self) -> float | None:
-        """The area under the curve of the judge's numbers against the rules; None for too few statements."""
+        """The area under the curve of the judge's numbers against the rules: 1 for full agreement, 0.5 for chance; None
+        for too few statements."""
         proposed = [number for number, kind in self._rows.values() if kind]
         left_out = [number for number, kind in self._rows.values() if not kind]
         if min(len(proposed), len(left_out)) < MIN_STATEMENTS:

@@ -24,7 +24,8 @@ MAX_LOG_ODDS = 1.8  # evidence of one judgement, at most: 6 to 1
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A labelled statement of the package."""
+    """A statement of the package whose answer is known. `language`: "en", "ko", "ja" or "zh". `keep`: whether it is one
+    to keep."""
 
     language: str
     keep: bool
@@ -45,12 +46,12 @@ class Scale:
 
     @property
     def trusted(self) -> bool:
-        """Whether the model gives evidence in this language at all."""
+        """Whether the model tells the examples of this language apart well enough (`area`) to give evidence at all."""
         return self.area >= MIN_AREA
 
     def evidence(self, number: float) -> float:
-        """The log-odds that a statement with this number is one to keep, at most MAX_LOG_ODDS either way; 0 for a model
-        that is not trusted."""
+        """The log-odds that a statement is one to keep, at most MAX_LOG_ODDS either way; 0 for a model that is not
+        trusted. `number`: what the judge gave for the statement."""
         if not self.trusted:
             return 0.0
         return max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, DISCOUNT * (self.slope * number + self.offset)))
@@ -61,7 +62,8 @@ LANGUAGES = {"en": "English", "ko": "Korean", "ja": "Japanese", "zh": "Chinese"}
 
 @cache
 def rubric(language: str) -> Rubric:
-    """The instructions for a judge, with examples in the language: small models judge best after such examples."""
+    """The instructions for a judge, with labelled examples in the language: small models judge best after such
+    examples."""
     examples = [example for example in _examples("judge-examples.tsv") if example.language == language]
     rows = tuple((example.text, example.keep) for example in examples)
     return Rubric(_packaged("judge.txt").strip(), rows, "lasting", "passing")
@@ -80,8 +82,8 @@ def _examples(name: str) -> list[Example]:
 
 
 def fit_scale(rows: Sequence[tuple[float, bool]]) -> Scale:
-    """The scale for (number, keep) rows, at least one, of which half are to keep: logistic regression on standardised
-    numbers (Platt scaling)."""
+    """Fit the scale to (number of the judge, whether the statement is to be kept) rows, at least one, of which half are
+    to keep: logistic regression on standardised numbers (Platt scaling)."""
     mean = sum(n for n, _ in rows) / len(rows)
     spread = sqrt(sum((n - mean) ** 2 for n, _ in rows) / len(rows)) or 1.0
     slope = offset = 0.0

@@ -28,9 +28,9 @@ PROGRESS_SECONDS = 10.0  # between two messages about the progress
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """The results of a judge."""
+    """What a judge says of the statements about which the rules are in doubt."""
 
-    evidence: Mapping[str, float]  # text of a statement -> evidence
+    evidence: Mapping[str, float]  # text -> log-odds that it is a statement to keep; 0 if the judge is not trusted
     notes: tuple[str, ...] = ()  # sentences for a person
     complete: bool = True  # all statements were judged
 

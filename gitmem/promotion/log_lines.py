@@ -91,7 +91,7 @@ _ASIDE = re.compile(r"[(（][^()（）]*[)）]")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One candidate line, or sentence of a line."""
+    """One line of a log, or one sentence of a line, that a model may propose as a fact."""
 
     number: int  # first line, from 1
     text: str  # the sentence, without marker, time, period and label
@@ -116,18 +116,19 @@ class Candidate:
 
     @property
     def end(self) -> int:
-        """The last line."""
+        """Its last line, from 1."""
         return max(self.number, self.last)
 
     def with_topic(self, text: str) -> str:
-        """`text` with the topic before it."""
+        """`text` with the candidate's topic before it (`Billing: ...`); `text` itself without a topic."""
         if self.topic:
             return f"{self.topic}: {text}"
         return text
 
 
 class Passage(NamedTuple):
-    """A statement, or a part of one that can be read alone. `first`, `last`: its lines. `text`: one line of text."""
+    """A statement, or a part of one that can be read alone. `first`, `last`: its lines. `text`: one line of text.
+    `statement`: the whole statement. `origin`: the worst origin stated for it, "" for none."""
 
     first: int
     last: int
@@ -179,7 +180,7 @@ def machine_statements(lines: Sequence[str]) -> Iterator[tuple[Statement, str]]:
 
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
     """The items and paragraphs of a log that may be promoted, in order. A paragraph is divided at line breaks that its
-    writer chose (`_pieces`).
+    writer chose.
 
     Statements in a section of a machine (`machine_section`), with a key `src` in their comment, longer than
     MAX_STATEMENT_CHARS, or without a letter or digit are left out, and so are lines of quotations and tables.
@@ -254,8 +255,9 @@ def _without_comment(line: str) -> str:
 
 
 def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Candidate]:
-    """All candidates of a log, in order, except those that hold a mask. Old lines are included: a new line may retract
-    them. `labels`: label -> (kind of fact, weight)."""
+    """All candidates of a log, in order, except those that hold a mask of the gate. Candidates of old lines are
+    included, because a new line may retract them. `labels`: label in lower case (`decision`) -> (kind of fact,
+    weight)."""
     passages = [
         passage._replace(text=_TIME.sub("", _BOX.sub("", passage.text, count=1), count=1))
         for passage in passages_of(log.lines)

@@ -37,7 +37,7 @@ from gitmem.text.named_times import FORMS, start_of
 
 @dataclass(frozen=True, slots=True)
 class NewLogs:
-    """The logs of a commit that have new lines."""
+    """The logs of the commit `head` that have new lines."""
 
     head: str
     base: str  # lines that this commit lacks are new; "": all lines are new
@@ -52,7 +52,7 @@ class NewLogs:
 
 @dataclass(frozen=True, slots=True)
 class Precedents:
-    """The decisions of earlier promotions and of people, for `plan.Rules`."""
+    """What earlier promotions and people decided, so that it is not proposed again (`plan.Rules`)."""
 
     refused: frozenset[str]  # hashes (64 hex) of texts that people refused or removed
     covered: frozenset[tuple[str, str, str]]  # (path, normalised line, its topic) of lines that were used or refused
@@ -84,8 +84,10 @@ class PassedLines:
 
 
 def passed_lines(repo: Repository, revs: Sequence[str], head: str, daily: Sequence[str] = ()) -> list[PassedLines]:
-    """The lines that the cursors of machines' commits among `revs` pass. `head`: the newest commit. `daily`: as in
-    `new_logs`. An agent can write such a promotion by hand, and nothing tells it from one that a run made."""
+    """For each promotion among `revs` that an agent or a bot committed: how many log lines its cursor counts as read
+    though no commit promoted or refused them. Promotions without such lines are left out. `head`: the newest commit.
+    `daily`: patterns of further daily logs. An agent can write such a promotion by hand, and nothing tells it from one
+    that a run made."""
     inside = {promotion for promotion, _ in read_ledger(repo, revs).cursors if by_machine(repo.commit(promotion))}
     if not inside:
         return []
@@ -185,7 +187,7 @@ def small_blobs(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
 
 
 def split_log(data: bytes) -> tuple[str, ...]:
-    """The lines of a file, numbered as Git numbers them; bytes that are not UTF-8 are replaced."""
+    """The lines of a file without their ends, numbered as Git numbers them; bytes that are not UTF-8 are replaced."""
     lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     if lines[-1] == "":
         lines.pop()
@@ -210,8 +212,8 @@ def _new_lines(lines: Sequence[str], old: Sequence[str]) -> frozenset[int]:
 def read_precedents(
     repo: Repository, ledger: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]
 ) -> Precedents:
-    """The texts and lines that promotion must not propose again from `logs`. `here`: the facts of MEMORY.md. `ledger`:
-    of the history of `head`."""
+    """The texts and lines that promotion must not propose again from `logs`. `here`: the facts of MEMORY.md now.
+    `ledger`: of the history of `head`."""
     present = list(here)
     archived = _archived(repo, head)
     ids = {fact.id for fact in (*present, *archived)}

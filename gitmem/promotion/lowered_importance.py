@@ -20,7 +20,7 @@ UNASKED_TYPES = ("rule", "policy", "constraint", "exception")  # not lowered: th
 
 @dataclass(frozen=True, slots=True)
 class Receipts:
-    """The receipts of this clone: which texts were given to agents and searches."""
+    """What the receipts of this clone say: which texts were given to agents and searches, and on how many days."""
 
     first: date  # day of the oldest receipt
     last: date  # day of the newest
@@ -39,9 +39,11 @@ class LoweredFact:
 def lower_importance(
     memory: Memory, known: Sequence[PlacedFact], receipts: Receipts | None, today: date, declined: Collection[str]
 ) -> tuple[Memory, list[LoweredFact], list[str]]:
-    """(memory with the importance of facts that no receipt names lowered to LOWERED_IMPORTANCE, these facts as they
-    were, notes for a person). When the receipts cover too few days, no fact is lowered and a note says so. A fact at or
-    below that importance stays as it is, and so does one whose id is in `declined`: its lowering was reverted."""
+    """(the memory in which facts that no receipt names have only the importance LOWERED_IMPORTANCE, these facts as they
+    were, notes for a person). `known`: the facts with their days; a fact without a day, or younger than the first
+    receipt, stays as it is, and so does one that a person wrote. When the receipts cover too few days, no fact is
+    lowered and a note says so. A fact at or below that importance stays as it is, and so does one whose id is in
+    `declined`: its lowering was reverted."""
     if receipts is None or not _cover_enough_days(receipts, today):
         why = (
             f"importance is left alone: receipts of {MIN_RECEIPT_DAYS} days are needed, on {MIN_RECEIPT_DATES} of them"

@@ -41,7 +41,8 @@ def promotion_model(
     reading: Callable[[int, int], None] = _report_nothing,
 ) -> Model:
     """The model of the setting `mem.model`. `policy`: of the gate, by which the model's input is redacted. `progress`,
-    `reading`: report the progress of a run, as in `Setting`. Raises as `open_model`."""
+    `reading`: report the progress of a run, as in `Setting`. Raises ModelUnavailable if the model cannot be opened,
+    BadConfig for an address of another form."""
     return open_model(config.model, model_setting(repo, config, policy, environ, progress=progress, reading=reading))
 
 
@@ -54,7 +55,8 @@ def model_setting(
     progress: Callable[[str], None] = _report_nothing,
     reading: Callable[[int, int], None] = _report_nothing,
 ) -> Setting:
-    """The setting for `open_model` in this repository. The parameters are those of `promotion_model`."""
+    """What `open_model` needs in this repository: the settings, the state folder, and the redaction of the gate. The
+    parameters are those of `promotion_model`."""
 
     def redact_text(text: str, path: str) -> str:
         return redact(text, path, policy)

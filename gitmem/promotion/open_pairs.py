@@ -47,7 +47,8 @@ ID_DIGITS = 8  # hex digits of the id of a pair
 
 
 def open_pairs(repo: Repository, config: Config, today: date, told: Progress = lambda *_: None) -> list[Rival]:
-    """The pairs of the work tree without an answer: proposed ones (PROPOSES), then disagreements, then repetitions.
+    """The pairs of statements of the work tree that may not both hold and that no person answered: those that a comment
+    proposes (PROPOSES), then disagreements, then repetitions.
 
     Their order depends only on the files, their history and `today`. `told` is called with the numbers of compared and
     of all facts. Raises GitMemError in a bare repository.
@@ -167,7 +168,7 @@ def statement_facts(lines: Sequence[str]) -> list[Fact]:
 
 
 def comparable_statements(lines: Sequence[str]) -> list[Statement]:
-    """The items, paragraphs and quotations of a log that have text."""
+    """The statements of a log that can be compared with facts: its items, paragraphs and quotations that have text."""
     return [each for each in read(lines) if is_comparable(each)]
 
 
@@ -209,7 +210,7 @@ def _is_named(row: PlacedFact, given: str) -> bool:
 
 @json_keys("path line=fact.line id=fact.id text=fact.text trail=fact.trail day?")
 class Side(NamedTuple):
-    """One of two statements. `day`: "" if it is not known."""
+    """One of the two statements of a pair. `day`: its ISO day, "" if it is not known."""
 
     path: str
     fact: Fact
@@ -231,7 +232,7 @@ class ShownPair(NamedTuple):
 
 
 def shown_pair(pair: Rival) -> ShownPair:
-    """The JSON of a pair; a text that holds a secret is hidden."""
+    """A pair as JSON shows it, with its id; a text that holds a secret is hidden."""
     shown = without_secrets(pair)
     earlier, later = (Side(row.path, row.fact, row.day) for row in shown.earlier_first)
     return ShownPair(pair_id(pair), shown.kind, shown.reason, earlier, later)

@@ -22,7 +22,7 @@ _LOWERED = re.compile(r"- \S+:\d+ (\S+) importance \S+ -> \S+")
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The changes of consolidations that were reverted."""
+    """The changes of consolidations that people took back with `git revert`."""
 
     pairs: frozenset[frozenset[str]] = frozenset()  # ids of two facts that were merged, or of which one replaced one
     lowered: frozenset[str] = frozenset()  # ids of facts whose importance was lowered
@@ -33,7 +33,8 @@ class Declined:
 
 
 def consolidations(repo: Repository, revs: Sequence[str]) -> list[Commit]:
-    """The commits of consolidations that `revs` (as `Repository.log` takes them) reach, newest first."""
+    """The commits of consolidations that `revs` reach, newest first. `revs`: commits, and `^COMMIT` for one whose
+    history is left out."""
     if not revs:
         return []
     return [commit for commit in repo.log(revs, grep=[SUBJECT]) if commit.subject.startswith(SUBJECT)]

@@ -78,7 +78,7 @@ MIN_LOSSES, LOSS_SHARE = 3, 0.25  # facts that one run may remove: this number, 
 
 
 class Check(StrEnum):
-    """The check that refused an operation."""
+    """The check that refused an operation. docs/promotion.md, "The checks", says what each of them demands."""
 
     MODEL = "model"
     MACHINE = "machine"
@@ -114,7 +114,8 @@ GROUNDING: tuple[tuple[Check, Callable[[str, str, Iterable[date]], str]], ...] =
 @json_keys("id=operation.id? text=operation.text sources=operation.sources check=why reason")
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An operation that is not applied. `reason`: a sentence.
+    """An operation that is not applied; it is a value and no error. `why`: the check that failed. `reason`: a sentence
+    for a person.
 
     JSON: `id`: null without a text. `text`: "" for a line that the gate stopped. `check`: one of the checks in
     [promotion.md](promotion.md#the-checks).
@@ -157,20 +158,20 @@ class Approved:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The operations to apply and the refused ones, both with the most likely worth keeping first. The lines that a
-    machine wrote (`Check.MACHINE`) are the last of the refused."""
+    """What `decide` decided. `approved`: the operations to apply. `refused`: the others. Both have the most likely
+    worth keeping first; the lines that a machine wrote (`Check.MACHINE`) are the last of the refused."""
 
     approved: tuple[Approved, ...] = ()
     refused: tuple[Refused, ...] = ()
 
     def refused_by(self, why: Check) -> list[Refused]:
-        """The operations that this check refused."""
+        """The refused operations whose first failing check is `why`."""
         return [item for item in self.refused if item.why is why]
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The state of memory and the limits that `decide` applies."""
+    """What `decide` must know beside the operations: the state of memory and the limits of a run."""
 
     today: date
     gate: Callable[[str], str]  # returns the rule that blocks a text, "" for none

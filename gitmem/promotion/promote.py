@@ -57,7 +57,9 @@ BRANCH = "memory/promote"
 
 
 class Mode(StrEnum):
-    """How the result is written."""
+    """How the result is written. COMMIT: one commit on the current branch. EACH: a commit there for each fact. BRANCH:
+    one commit on the branch of the request. STAGE: the files are written and staged, not committed. NOTHING: a dry
+    run."""
 
     COMMIT = "commit"
     EACH = "commit-per-fact"
@@ -127,7 +129,7 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
 
 
 def not_repeatable(outcome: Outcome) -> set[str]:
-    """The texts of refused operations in which our rules see a secret."""
+    """The texts of refused operations in which our rules see a secret: no output may repeat them."""
     from gitmem.gate.detectors.secrets.secrets import secret_lines
 
     texts = list(dict.fromkeys(item.operation.text for item in outcome.plan.refused))
@@ -137,8 +139,8 @@ def not_repeatable(outcome: Outcome) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The parameters of a promotion. `repo`: where logs are read; `place`: where facts are written, `repo` itself or a
-    work tree of another branch."""
+    """The parameters of a promotion. `repo`: where logs are read. `place`: where facts are written, `repo` itself or a
+    work tree of another branch. `policy`: of the gate. `request`: what the caller asked for."""
 
     repo: Repository
     place: Repository
@@ -151,7 +153,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class PromotionPlan:
-    """The commits that a run would make, and its outcome without them."""
+    """A plan that is not written yet: the commits that a run would make, and its outcome without them."""
 
     steps: tuple[CommitStep, ...]
     outcome: Outcome
@@ -163,8 +165,8 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
 
     Raises GitMemError when it cannot run (no commit, edits of MEMORY.md, a merge, a lock), UnknownRevision for
     `request.since`, Changed when the branch or MEMORY.md changed meanwhile or the plan is not `request.shown`,
-    UsageError for facts to accept that are not there or that an agent accepts, Refused when the gate or a hook refuses
-    the commit, ModelUnavailable when the model gives no answer. Nothing is written then.
+    UsageError for facts to accept that are not there or that an agent accepts, GitFailed when a hook refuses the
+    commit, ModelUnavailable when the model gives no answer. Nothing is written then.
     """
     if request.accept and config.agent:
         raise UsageError("only a person accepts what came from the web or a tool", "unset mem.agent, or leave it")

@@ -42,7 +42,8 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The request for one batch. `sources`: the statements of its labels."""
+    """The request to the model for one batch of lines. `sources`: the statements that the labels in the prompt stand
+    for."""
 
     prompt: Prompt
     sources: tuple[Source, ...]
@@ -71,8 +72,8 @@ class LanguagePromoter:
 
 
 def promotable_sources(logs: Iterable[Log], is_clean: Callable[[str, str], bool]) -> list[Source]:
-    """The new statements that may be promoted, without labels, each cut at 2,000 characters. `is_clean`: whether a text
-    of a path may be shown to the model; other statements and trails are left out."""
+    """The new statements of the logs that may be promoted, without labels, each cut at 2,000 characters. `is_clean`:
+    takes (text, path) and returns whether the model may see the text; other statements and trails are left out."""
     sources = []
     for log in logs:
         for passage in passages_of(log.lines):
@@ -130,7 +131,7 @@ def batch_request(sources: Sequence[Source], existing: Sequence[Fact], words: st
 
 
 def packaged_prompt(name: str) -> str:
-    """The text of a prompt of the package."""
+    """The text of a prompt of the package. `name`: its file name without `.txt` ("promote", "questions")."""
     return resources.files("gitmem.promotion").joinpath(f"prompts/{name}.txt").read_text(encoding="utf-8")
 
 
@@ -326,7 +327,7 @@ def _operation(row: Mapping[str, Any], by_label: Mapping[str, Source]) -> Operat
 
 
 def merged_spans(cited: Sequence[Source]) -> tuple[Span, ...]:
-    """The spans of the sources, in the order of paths and lines; adjacent ones are merged."""
+    """The lines of the sources as spans, in the order of paths and lines; adjacent ones are merged."""
     merged: list[Span] = []
     for source in sorted(cited, key=lambda source: (source.log.path, source.line)):
         span = Span(source.log.path, source.line, max(source.line, source.last), source.log.blob)

@@ -26,7 +26,7 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """One daily log."""
+    """One daily log, or an episode that is read like one."""
 
     path: str
     blob: str  # oid of its bytes
@@ -41,15 +41,15 @@ class Operation:
     """One proposed change of MEMORY.md, or a line that the model skips."""
 
     op: Op
-    text: str
-    sources: tuple[Span, ...]
+    text: str  # of the new fact, or of the skipped line
+    sources: tuple[Span, ...]  # the lines of logs that say it
     type: str = "fact"
     importance: float = 0.5  # 0 to 1
     until: str = ""  # ISO date of the last day on which it is true, "" for none
     target: str = ""  # id of the fact that an UPDATE or SUPERSEDE changes
     reason: str = ""  # why, one line
-    pinned: bool = False
-    origin: str = ""
+    pinned: bool = False  # whether the new fact shall be pinned
+    origin: str = ""  # one of `fact.ORIGINS`, "" if unknown
     odds: float | None = None  # log-odds that the line is worth keeping; None when a judge may not change the operation
     type_guessed: bool = False  # no label, comment or deciding cue states the type: a replacement keeps the old one
 
@@ -63,7 +63,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The answer of a model."""
+    """The answer of a promotion model."""
 
     operations: tuple[Operation, ...]
     notes: tuple[str, ...] = ()  # sentences for a person: replies that were cut, limits that were reached
@@ -78,5 +78,5 @@ class Model(Protocol):
     def id(self) -> str: ...
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
-        """Operations for the new lines of `logs`. `existing`: the facts of MEMORY.md. Raises ModelUnavailable if the
-        model cannot be asked."""
+        """Propose operations for the new lines of `logs`. `existing`: the facts of MEMORY.md. Raises ModelUnavailable
+        if the model cannot be asked."""

@@ -32,7 +32,8 @@ REJECTS = "memory: reject "  # beginning of the subject of a rejection
 
 @dataclass
 class RecordedModel:
-    """A model that is asked once. `proposal`: its answer, None before; `logs`: the logs that it was asked about."""
+    """A promotion model that is asked once, and then repeats its answer. `proposal`: this answer, None before; `logs`:
+    the logs that it was asked about."""
 
     model: Model
     logs: tuple[Log, ...] = field(default=(), init=False)
@@ -90,8 +91,8 @@ def _span_in_present_log(span: Span, old: Mapping[str, Log], new: Mapping[str, L
 
 @dataclass(frozen=True, slots=True)
 class OfferedOperation:
-    """An operation for a person to accept. `old`: the fact that it replaces, None for an added fact;
-    `needs_acceptance`: its origin needs a person."""
+    """An operation for a person to accept. `old`: the fact that it replaces, None for an added fact.
+    `needs_acceptance`: its origin (web, tool) demands that a person accepts it by name."""
 
     operation: Operation
     old: Fact | None = None
@@ -99,7 +100,8 @@ class OfferedOperation:
 
     @property
     def token(self) -> str:
-        """A hash of what the person saw: text, type, sources and the replaced fact."""
+        """A hash of what the person saw (text, type, sources and the replaced fact), to find out whether the offer is
+        still the same."""
         operation = self.operation
         spans = [tuple(span) for span in operation.sources]
         value = [operation.text, operation.type, spans, self.old.id if self.old else ""]
@@ -139,7 +141,7 @@ class Review:
 
     def outcome(self) -> Outcome:
         """The outcome of a dry run of the model's operations. The first call asks the model; later ones move its answer
-        to the present logs. Raises as `promote`."""
+        to the present logs. Raises what `promote` raises."""
         recorded, given = self.recorded, self.recorded.proposal
         model: Model = recorded
         if given is not None:  # the logs may have grown since
@@ -181,7 +183,7 @@ def _accepted(items: Sequence[OfferedOperation]) -> tuple[str, ...]:
 
 
 def ensure_person(config: Config) -> None:
-    """Raise UsageError when an agent runs the command."""
+    """Raise UsageError if the settings name an agent (`mem.agent`): only a person goes through candidates."""
     if config.agent:
         raise UsageError("only a person goes through candidates", "unset mem.agent, or leave --interactive out")
 
@@ -197,7 +199,8 @@ def reject(repo: Repository, config: Config, operations: Sequence[Operation], re
     """Commit that the operations are rejected, without changing a file; returns the oid of the commit.
 
     Neither their texts nor their source lines are proposed again, until a `git revert` of the commit. Raises Refused
-    when the gate refuses the reason, and as `commit_nothing`.
+    when the gate refuses the reason, GitFailed when a hook refuses the commit, and GitMemError when no commit can be
+    made.
     """
     reason = checked_reason(reason, config)
     lines, links = [f"{REJECTS}{counted(len(operations), 'proposal')}", ""], list[trailers.Link]()

@@ -52,7 +52,7 @@ ASKED = {
 
 @dataclass(frozen=True, slots=True)
 class FactQuestion:
-    """A fact, its file, and the question that it answers ("" for none)."""
+    """A fact, the path of its file, and the question that it answers ("" for none)."""
 
     fact: Fact
     path: str
@@ -81,8 +81,8 @@ def fact_questions(facts: Iterable[tuple[str, Fact]], today: date, known: Mappin
 
 
 def template(text: str, of: str = "") -> str:
-    """A question about the topic of a fact, cut to MAX_QUESTION_CHARS; "" when the fact has no topic. `of`: the type of
-    the fact."""
+    """A question about the topic of a fact, from a template in its language, cut to MAX_QUESTION_CHARS; "" when the
+    fact has no topic. `of`: the type of the fact."""
     language = _language(text)
     label, colon, rest = text.partition(":")
     if colon and rest[:1].isspace() and 0 < len(label.split()) <= MAX_TOPIC_WORDS:
@@ -184,15 +184,16 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def review_text(asked: Iterable[FactQuestion]) -> str:
-    """The text in which a person edits the questions."""
+    """The text in which a person edits the questions: HEAD, then each question at the margin with its fact indented
+    below it."""
     return HEAD + "".join(
         f"\n{item.question or '# (no question)'}\n    {item.fact.id} {item.fact.text}\n" for item in asked
     )
 
 
 def parse_reviewed(text: str, asked: Sequence[FactQuestion]) -> list[FactQuestion]:
-    """The facts with the questions in the edited `text`, "" for a deleted question. A question counts only when a fact
-    of `asked` is on the next indented line."""
+    """The facts of `asked` with the questions in `text`, a `review_text` that a person edited; "" for a deleted
+    question. A question counts only when the fact is on the next indented line."""
     items = {item.fact.id: replace(item, question="") for item in asked}
     question = ""
     for line in text.split("\n"):

@@ -91,7 +91,8 @@ def _repetitions(memory: Memory, may_merge: Callable[[Fact, Fact], bool]) -> Ite
 
 
 def is_preferred(fact: Fact, other: Fact) -> bool:
-    """Whether `fact` is the one to keep of two facts that say the same: it alone is pinned, or cites a source."""
+    """Whether `fact` is the one to keep of two facts that say the same: it alone is pinned or, if both or neither is,
+    it alone cites a source."""
     return (pinned(fact), bool(fact.get("src"))) > (pinned(other), bool(other.get("src")))
 
 

@@ -54,7 +54,7 @@ class ScoredLine:
 
     @property
     def keep(self) -> bool:
-        """Whether the line is worth proposing."""
+        """Whether the line is worth proposing: its score reaches THRESHOLD and no later line retracts it."""
         return self.result.score >= THRESHOLD and not self.retracted
 
     @property

@@ -162,7 +162,7 @@ class RulesModel:
 
 
 def score_all(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
-    """The score of each line, in order. PARALLEL_LINES and more are scored in two processes."""
+    """The cues and the score of each line, in order. PARALLEL_LINES and more are scored in two processes."""
     done = 0
     if len(candidates) >= PARALLEL_LINES:
         for result in _scored_in_parallel(candidates):
@@ -355,7 +355,7 @@ def odds_of(score: float) -> float:
 
 
 def importance_of(kind: str, odds: float) -> float:
-    """The importance of a fact of a kind whose line has these log-odds of being worth keeping."""
+    """The importance, 0 to 1, of a fact of a kind whose line has these log-odds of being worth keeping."""
     return KIND_WEIGHT * IMPORTANCE.get(kind, 0.5) + SCORE_WEIGHT / (1 + exp(-odds))
 
 
@@ -371,12 +371,13 @@ def _reason_without_cues(typed: str, is_health: bool, *, amends: bool = False) -
 
 
 def last_day_of(text: str, kind: str, day: date) -> str:
-    """The last day, as an ISO date, on which a text of a log of `day` is true; "" when it names none.
+    """The last day, as an ISO date, on which a text of a log of `day` is true; "" when it names none. `kind`: the type
+    of the fact.
 
     It is the day of a deadline, the day before words such as `까지` or `まで` or after words such as `until`, `by` or
-    `before`, the end of a week, month or year that is named so, the day of an appointment (`_is_appointment`), the end
-    of a pause whose length is said, or `day` for what cannot be done in the session of the log. A text that is true
-    from now on does not end on a weekday. A lesson never ends.
+    `before`, the end of a week, month or year that is named so, the day of an appointment (a later day with a time of
+    day), the end of a pause whose length is said, or `day` for what cannot be done in the session of the log. A text
+    that is true from now on does not end on a weekday. A lesson never ends.
     """
     if kind == "lesson":
         return ""

@@ -30,7 +30,7 @@ Scores = Mapping[str, Sequence[CueResult]]  # key of a log (`log_key`) -> result
 
 
 class ScoreCache:
-    """The cache in a folder; None caches nothing. Not safe between threads."""
+    """The scores of the lines of logs, cached in a file of `folder`; None caches nothing. Not safe between threads."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -54,7 +54,7 @@ class RecordedAnswer:
 
 
 def ensure_person(config: Config) -> None:
-    """Raise UsageError when an agent runs the command."""
+    """Raise UsageError if the settings name an agent (`mem.agent`): only a person says which of two facts holds."""
     if config.agent:
         raise UsageError("only a person says which of two facts holds", "unset mem.agent, or ask one")
 
@@ -62,10 +62,12 @@ def ensure_person(config: Config) -> None:
 def settle(
     repo: Repository, config: Config, pair: Rival, answer: Answer, today: date, reason: str = ""
 ) -> RecordedAnswer:
-    """Record an answer in one commit. When MEMORY.md or the archive has uncommitted edits, only the files are written.
+    """Record an answer of a person in one commit. When MEMORY.md or the archive has uncommitted edits, only the files
+    are written. `reason`: for the message of the commit, "" for none.
 
     Raises UsageError for an agent and for a text that no fact can have, Changed when a statement is gone or the pair
-    has an answer, Refused when the gate or a hook refuses the commit, and Locked. Nothing is written then.
+    has an answer, Refused when the gate stops the text of a log line, GitFailed when a hook refuses the commit, and
+    Locked. Nothing is written then.
     """
     ensure_person(config)
     plan = settle_plan(config, pair, answer, today, reason)
@@ -78,7 +80,8 @@ def settle(
 
 
 def committed_plan(config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Plan:
-    """The plan of `settle_plan` that raises GitMemError when one of its files has uncommitted edits."""
+    """A plan for `transaction.commit` that records an answer, as `settle_plan`; it raises GitMemError when one of its
+    files has uncommitted edits."""
 
     def plan(reading: Reading) -> CommitDraft[Rival]:
         draft = settle_plan(config, pair, answer, today, reason)(reading)
@@ -94,9 +97,9 @@ Plan = Callable[[Reading], CommitDraft[Rival]]
 
 
 def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason: str = "") -> Plan:
-    """The plan of `settle`, for a commit or a preview. The plan raises Changed when a statement is gone or the pair has
-    an answer by now, UsageError for a text or comment that cannot be there, Refused when the gate stops the text of a
-    log line."""
+    """A plan that records an answer, for a commit or a preview. The plan raises Changed when a statement is gone or the
+    pair has an answer by now, UsageError for a text or comment that cannot be there, Refused when the gate stops the
+    text of a log line."""
 
     def plan(reading: Reading) -> CommitDraft[Rival]:
         memory = facts.parse(reading.read(MEMORY) or b"")
@@ -129,7 +132,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The new MEMORY.md."""
+    """The new MEMORY.md after an answer, and what goes with it."""
 
     memory: Memory
     moved: tuple[ArchiveEntry, ...] = ()  # facts that go to the archive

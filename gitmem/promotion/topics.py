@@ -131,8 +131,8 @@ def about_topic(statement: Statement, text: str) -> str:
 
 
 def about_topics(document: Iterable[Statement]) -> dict[int, str]:
-    """Line number -> the `about_topic` of the statement in that line, whatever its text; lines without one are left
-    out."""
+    """Line number -> the topic (`about_topic`) of the statement in that line, whatever its text; lines without one are
+    left out."""
     found: dict[int, str] = {}
     for statement in document:
         if statement.has_content and (topic := about_topic(statement, "")):
@@ -149,7 +149,8 @@ def reports_work(statement: Statement) -> bool:
 
 
 def has_topic(text: str, topic: str) -> bool:
-    """Whether a text has more than MIN_TOPIC_SHARE of the words of a topic."""
+    """Whether a text has more than MIN_TOPIC_SHARE of the telling words of a topic; True for a topic without such
+    words."""
     own = _stems(topic) - GENERIC_WORDS - NOT_NAMES
     return not own or len(own & _stems(text)) > MIN_TOPIC_SHARE * len(own)
 
