@@ -24,7 +24,7 @@ from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.grounds import is_certain, is_suspect, only_place, parent_of
 from gitmem.claims.history import History
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NEAR, NOWHERE, base_folders
-from gitmem.claims.path_words import file_name, parts_of
+from gitmem.claims.path_words import is_file_name, parts_of
 from gitmem.claims.tree import joined
 from gitmem.claims.writing_commits import VENDORED, WritingCommits
 from gitmem.git.repository import Repository
@@ -262,7 +262,7 @@ def _wrong_diagrams(claims: Sequence[FileClaim], lookup: ClaimLookup, history: H
         lost = [one for one in entries if lookup.resolve(one).grade == NOWHERE]
         about_others = is_procedure(path) or wording.is_about_others(first.claim) or wording.is_to_be_made(first.claim)
         names = [key, *(one.claim.text for one in entries)]
-        files = any(one.claim.text.endswith("/") or file_name(one.claim.text) for one in entries)
+        files = any(one.claim.text.endswith("/") or is_file_name(one.claim.text) for one in entries)
         if len(entries) < MIN_DIAGRAM_ENTRIES or any(map(wording.is_placeholder, names)) or about_others or not files:
             continue
         root = lookup.diagrams(path).roots[key][0]

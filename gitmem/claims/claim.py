@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gitmem.claims.lines import MarkedLine
-from gitmem.claims.path_words import file_name
+from gitmem.claims.path_words import is_file_name
 
 DIAGRAM_TOOL = "tree"  # `Claim.tool` of an entry in a diagram of folders
 
@@ -47,6 +47,6 @@ class Claim(NamedTuple):
 
 def path_kind(path: str) -> Kind:
     """PATH for a path whose last part looks like a file name, else DIRECTORY."""
-    if file_name(path.rstrip("/").rsplit("/", 1)[-1]):
+    if is_file_name(path.rstrip("/").rsplit("/", 1)[-1]):
         return Kind.PATH
     return Kind.DIRECTORY

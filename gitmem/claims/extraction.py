@@ -13,7 +13,7 @@ from itertools import groupby
 from gitmem.claims import shell_lines, tree_diagrams
 from gitmem.claims.claim import Claim, Kind, path_kind
 from gitmem.claims.lines import MarkedLine, marked_lines
-from gitmem.claims.path_words import as_path, file_name
+from gitmem.claims.path_words import as_path, is_file_name
 from gitmem.claims.versions import TOOL
 
 PREFIX = "prefix"  # `Claim.tool` of the folder before a placeholder (`src/pages/<name>.ts`)
@@ -163,7 +163,7 @@ def _words(line: MarkedLine, text: str) -> Iterator[Claim]:
         yield Claim(line, match[1], Kind.ENVIRONMENT, match[1], plain=False)
     for match in _BARE.finditer(text):
         word = match[0].strip("*")
-        if ("/" in word or "\\" in word or file_name(word)) and (path := as_path(word)):
+        if ("/" in word or "\\" in word or is_file_name(word)) and (path := as_path(word)):
             yield _path(line, word.rstrip(".,;:"), path, plain=False)
     for match in _NAME.finditer(text):
         name = match[0]

@@ -68,13 +68,13 @@ def as_path(word: str) -> str:
     parts = text.strip("/").split("/")
     if any(not part or not _PART.match(part) for part in parts) or _CALL.search(parts[-1]):
         return ""
-    if len(parts) == 1 and not text.endswith("/") and not file_name(parts[0]):
+    if len(parts) == 1 and not text.endswith("/") and not is_file_name(parts[0]):
         return ""
     return text
 
 
-def file_name(name: str) -> bool:
-    """Whether a name looks like a file name: a known whole name (`Makefile`), or a known extension."""
+def is_file_name(name: str) -> bool:
+    """Whether a word looks like the name of a file: it is a known whole name (`Makefile`) or has a known extension."""
     if name in WHOLE_NAMES or DOTTED_NAMES.match(name):
         return True
     stem, dot, ending = name.rpartition(".")

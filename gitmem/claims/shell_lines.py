@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gitmem.claims.claim import Claim, Kind, path_kind
 from gitmem.claims.lines import MarkedLine
-from gitmem.claims.path_words import as_path, file_name
+from gitmem.claims.path_words import as_path, is_file_name
 
 
 def _words(text: str) -> frozenset[str]:
@@ -182,7 +182,7 @@ def _command(line: MarkedLine, words: list[str], folder: str) -> Iterator[Claim]
         yield from _node(line, name, words, folder)
     elif name in RUNNERS:
         yield from _runner(line, name, words, folder)
-    if words[0].startswith("./") or (("/" in words[0]) and file_name(words[0].rsplit("/", 1)[-1])):
+    if words[0].startswith("./") or (("/" in words[0]) and is_file_name(words[0].rsplit("/", 1)[-1])):
         yield from _argument(line, words[0], folder, name in READERS or words[0].startswith("./"))
     if name == "cd" and len(words) > 1 and (path := as_path(words[1].rstrip("/") + "/")):
         yield Claim(line, words[1], Kind.DIRECTORY, path.rstrip("/"), folder=folder)
@@ -209,7 +209,7 @@ def _arguments(line: MarkedLine, name: str, words: list[str], folder: str) -> It
 def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[Claim]:
     """The claim that an argument is a path, if it has the form of one; `read`: whether the command reads it."""
     bare = word.strip("'\"()")
-    if "=" in bare or not ("/" in bare or file_name(bare)):
+    if "=" in bare or not ("/" in bare or is_file_name(bare)):
         return
     bare = bare.removesuffix("/...").removesuffix("...")
     if path := as_path(bare):
