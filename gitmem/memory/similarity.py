@@ -111,7 +111,7 @@ def matter_terms(text: str) -> frozenset[str]:
 def is_near_duplicate(a: str, b: str) -> bool:
     """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, both or
     neither has a denial, they call the same things wrong or replaced, they do not begin with two topics, and neither
-    states the way back of the other.
+    states the way back of the other (`from A to B`, `from B to A`).
 
     `don't use` equals `do not use`, and `1,000` equals `1000`.
     """

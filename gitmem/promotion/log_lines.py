@@ -172,7 +172,8 @@ def _is_machine_heading(heading: str, timed: bool) -> bool:
 
 
 def machine_statements(lines: Sequence[str]) -> Iterator[tuple[Statement, str]]:
-    """The items and paragraphs in sections of a machine, each with the heading that says so (`machine_section`)."""
+    """The items and paragraphs in sections that a program writes into a log (`Heartbeat`, `Dreams`), each with the
+    heading that says so (`machine_section`)."""
     for each in read(lines):
         if each.form in (Form.ITEM, Form.PARAGRAPH) and (heading := machine_section(each)):
             yield each, heading

@@ -75,8 +75,9 @@ def read_cursor(repo: Repository, ledger: Ledger, head: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PassedLines:
-    """The log lines that a promotion by an agent or a bot counts as read, and that no commit promoted or refused.
-    `promotion`: its commit. `since`: the cursor before it, "" for none. `count`: list items and paragraphs' lines."""
+    """How many log lines a promotion by an agent or a bot counts as read though no commit promoted or refused them.
+    `promotion`: its commit. `since`: the cursor before it, "" for none. `count`: the number of these lines, without
+    headings and comments."""
 
     promotion: str
     since: str

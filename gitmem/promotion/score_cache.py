@@ -37,7 +37,8 @@ class ScoreCache:
         self._rows: dict[str, tuple[CueResult, ...]] | None = None
 
     def get(self, log: Log, lines: int) -> Sequence[CueResult] | None:
-        """The results of the lines of a log; None when they are not cached, or their number is not `lines`."""
+        """The cached results of the candidate lines of a log, in order; None when they are not cached, or when their
+        number is not `lines`."""
         if self._rows is None:
             self._rows = _read(self._folder)
         found = self._rows.get(log_key(log))

@@ -40,8 +40,8 @@ class WordVectors(Protocol):
 
 
 class QuestionWords(NamedTuple):
-    """The known words of a question. `signs`: the signs of each word's vector. `weights`: of each word; the sum is
-    1."""
+    """The words of a question that the table knows. `signs`: the signs of each word's vector, one bit a dimension.
+    `weights`: of each word; the sum is 1."""
 
     signs: tuple[int, ...]
     weights: tuple[float, ...]

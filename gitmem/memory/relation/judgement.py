@@ -44,7 +44,9 @@ MAX_COMPARED_CHARACTERS = 1_000
 
 
 class Kind(StrEnum):
-    """The effect of the later statement on the earlier one. After SAME, ADDS and OTHER both statements hold."""
+    """The effect of the later statement on the earlier one: it repeats it (SAME), adds a detail (ADDS), is about
+    another thing (OTHER), gives another value (REPLACES), says that it is over (ENDS), or contradicts it (CONFLICTS).
+    After SAME, ADDS and OTHER both statements hold."""
 
     SAME = "same"
     ADDS = "adds"
