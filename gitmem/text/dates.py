@@ -116,10 +116,11 @@ class Mention(NamedTuple):
 
 
 def find_days(text: str, written: date, future: bool = True) -> list[Mention]:
-    """Every day that `text` names, in order of place. Where two readings overlap, the more explicit one counts.
+    """The days that `text` names, ordered by offset. Where two matches overlap, the more explicit form counts: `3/14`
+    before `Friday`.
 
-    `written`: the day on which the text was written. A day without a year is the next one on or after `written` if
-    `future`, else the nearest one.
+    `written`: the day on which the text was written; relative days count from it. A day without a year is the next one
+    on or after `written` if `future`, else the nearest one. A day that the calendar lacks is left out.
     """
     if not _MAYBE.search(text):
         return []

@@ -105,9 +105,9 @@ class Days(NamedTuple):
     day: int = 0
 
     def match(self, when: date) -> float:
-        """How well a day fits, 0 to 1: 1 for a day that the question asks for; less for one soon after it, because logs
-        are often written late, and for any other day of the month if the question names a month and a day; 0 for all
-        others."""
+        """How well the day `when` fits the question: 1.0 if the question asks for it; 0.5 up to 7 days after `last`;
+        for a day without a year 0.7 up to 10 days after that day and 0.3 elsewhere in its month; else 0.0. Logs are
+        often written late."""
         if self.first is not None and self.last is not None:
             if self.first <= when <= self.last:
                 return 1.0
@@ -315,7 +315,7 @@ def span_ago(unit: str, count: int, today: date) -> Days:
 
 def day_ago(unit: str, count: int, today: date) -> date | None:
     """The day that is `count` units before `today`; the last day of the month if that month is shorter. None before the
-    year 1. `unit`: day, week, month or year; minutes and hours are not for this function."""
+    year 1. `unit`: day, week or year; any other counts as months, also minute and hour."""
     try:
         if unit in ("day", "week"):
             return today - timedelta(count * (7 if unit == "week" else 1))

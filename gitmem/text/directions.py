@@ -25,7 +25,8 @@ _CHINESE = lazy(r"[从從](?P<first>[^\s，。从從]{1,20}?)(?:到|往|至|迁�
 
 
 def is_way_back(one: str, other: str) -> bool:
-    """Whether two texts state one direction and its way back: `from Hals to Kiel`, `from Kiel to Hals`."""
+    """Whether two texts state one direction and its way back: `from Hals to Kiel`, `from Kiel to Hals`. False if both
+    also state one and the same direction."""
     there, back = _directions(one), _directions(other)
     pairs = [(first, second, *of_other) for first, second in there for of_other in back]
     if any(

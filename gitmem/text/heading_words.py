@@ -79,7 +79,8 @@ def begins_with_generic_label(text: str) -> bool:
 
 
 def split_topic(text: str) -> tuple[str, str]:
-    """(`leading_topic` of a text, the text behind its colon); ("", the text) for a text without a topic."""
+    """(the topic that a text of one line names before its first colon, the text behind that colon); ("", the whole
+    text) without one. `leading_topic` says what counts as a topic."""
     bare = OPENING_MARKS.sub("", text)
     found = _BEFORE_COLON.match(bare)
     if found is None or "\n" in text.strip():

@@ -73,7 +73,7 @@ _MONTHS_OF = {"month": 1, "quarter": 3, "year": 12}
 
 
 def find_endings(text: str, written: date) -> list[Ending]:
-    """The weeks, months, quarters and years until which something holds according to `text`, in order of place.
+    """The weeks, months, quarters and years until which something holds according to `text`, ordered by offset.
 
     `written`: the day on which the text was written. A month without a year is the next one, counted from the month of
     `written`. A season that comes again (`from November until March`) has no end.

@@ -89,7 +89,8 @@ def named_days(text: str, now: datetime) -> Days | None:
 
 def start_of(text: str, now: datetime) -> datetime | None:
     """The moment at which the time `text` begins: the moment itself for one like `2 hours ago`, else midnight of its
-    first day. None if the whole text is not a time; an ISO time is none here, unlike in `end_of`."""
+    first day. None if the whole text is not a time, and for an ISO time of day (`2026-02-05T10:00`), which only
+    `end_of` reads."""
     if (minute := _to_the_minute(text, now)) is not None:
         return minute
     days = named_days(text, now)

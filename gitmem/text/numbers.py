@@ -77,8 +77,8 @@ class Quantity(NamedTuple):
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text as they are spelled, without thousands separators; a number with leading zeros is there
-    with and without them."""
+    """The numbers of a text as they are spelled (`3.5`, `10:30`, `2026-01-05`), without commas; a number with leading
+    zeros is there with and without them."""
     spellings = set()
     for match in NUMBER.findall(text):
         spellings |= {match.replace(",", ""), plain_number(match)}
@@ -86,7 +86,7 @@ def numbers(text: str) -> set[str]:
 
 
 def plain_number(number: str) -> str:
-    """A spelled number without thousands separators and leading zeros."""
+    """A spelled number without its commas and leading zeros; "0" if nothing is left."""
     return number.replace(",", "").lstrip("0") or "0"
 
 

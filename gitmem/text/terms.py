@@ -71,7 +71,7 @@ def latin_length(text: str) -> int:
 
 
 def is_number(word: str) -> bool:
-    """Whether a word has digits only. Such words rarely repeat, so they are not cached."""
+    """Whether a word has ASCII digits only. Such words rarely repeat, so they are not cached."""
     return word.isdigit() and word.isascii()
 
 
@@ -125,7 +125,8 @@ def _script(c: str) -> str:
 
 
 def split_token(token: str, script: str) -> tuple[str, ...]:
-    """The terms of one token. `token`, `script`: a pair of `tokens`. () for a token without letters and digits."""
+    """The terms of one token: (token, script) is one pair that `tokens` yields. () for a token without letters and
+    digits."""
     if script != OTHER:
         return (*(a + b for a, b in pairwise(token)), token[-1])
     token = token.replace("’", "'")
@@ -289,8 +290,9 @@ def _ends_cvc(word: str) -> bool:
 
 
 def terms_of_token(token: str, script: str) -> tuple[tuple[str, ...], bool]:
-    """(search terms of a token, whether the token is a stop word). `token`, `script`: a pair of `terms.tokens`.
-    Cached."""
+    """(search terms of a token, whether it is a stop word; a stop word has terms too). `token`, `script`: one pair that
+    `tokens` yields. The terms are those of `split_token`, but of Hangul without its ending, and of Kana and Han only
+    the `meaningful_pairs`. Cached."""
     if len(token) <= MAX_TERM_CHARACTERS:
         return _remembered_telling(token, script)
     return _telling(token, script)
@@ -312,15 +314,16 @@ _remembered_telling = lru_cache(maxsize=MAX_CACHED_TOKENS)(_telling)
 
 
 def meaningful_pairs(token: str) -> tuple[tuple[str, ...], bool]:
-    """(pairs of neighbouring letters that carry meaning in a run of Kana and Han, whether there are none). Pairs of
-    Hiragana and of STOP_PAIRS carry none; without any other all pairs are returned, for one letter the letter."""
+    """(letter pairs of a run of Kana and Han that carry meaning, True if there are none). Pairs of Hiragana only and
+    pairs of STOP_PAIRS carry none. If no other pair is left, all pairs are returned instead; for a run of one letter,
+    that letter."""
     pairs = [a + b for a, b in pairwise(token)] or [token]
     found = [pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS]
     return tuple(found or pairs), not found
 
 
 def telling_terms(text: str) -> frozenset[str]:
-    """The search terms of a text without stop words."""
+    """The search terms of a text, without those of its stop words."""
     found = (terms_of_token(token, script) for token, script in tokens(nfkc(text)))
     return frozenset(term for parts, stop in found if not stop for term in parts)
 
