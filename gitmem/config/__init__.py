@@ -33,7 +33,7 @@ class Config(NamedTuple):
     context_recency: float = 0.2  # its recency, exp(-context_decay * days),
     context_importance: float = 0.1  # and its importance
     context_decay: float = 0.002  # of recency, a day
-    context_evidence: float = 0.5  # 0 to 1, from which memory answers a prompt or a search; 0: any is enough
+    context_evidence: float = 0.5  # least evidence, 0 to 1, for an answer to a prompt or a search; 0: any is enough
     context_ceiling: int = 0  # tokens of all contexts of a session; 0: no ceiling
     tokenizer: str = "pieces"  # what counts the tokens of a context: "pieces" or "gguf:PATH"
     # Sessions: when a flush (to the daily log) or a compaction of the conversation is due, and when a session is over.
@@ -88,5 +88,5 @@ class Config(NamedTuple):
     max_facts: int = 20  # that a run may add
     memory_lines: int = 200  # lines of MEMORY.md above which a promotion archives facts that cite a log
     # How the values came to be; these two are no settings.
-    origins: tuple[tuple[str, str], ...] = ()  # (field, origin) of each value that is not the default
+    origins: tuple[tuple[str, str], ...] = ()  # (field, where it was set): a scope of Git, "option" or .gitmem.toml
     warnings: tuple[str, ...] = ()  # one sentence for each ignored setting

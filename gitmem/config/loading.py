@@ -21,8 +21,9 @@ def load(
 ) -> Config:
     """The settings in force.
 
-    `pairs`: (key, value, origin) of the user's Git configuration. `tracked`: the text of .gitmem.toml.
-    `overrides`: field -> value from command-line options, which win over `pairs`.
+    `pairs`: (key, value, scope) of the user's Git configuration, as `Repository.user_config` returns them. `tracked`:
+    the text of .gitmem.toml. `overrides`: field -> value from command-line options, which win over `pairs`.
+
     Raises BadConfig for an invalid value of the user and for a .gitmem.toml that is not TOML. An invalid value in
     .gitmem.toml and an unknown key of either are ignored with a warning. A value that .gitmem.toml tightens stays
     tight, whatever the user sets.

@@ -29,6 +29,7 @@ def life_form(text: str) -> str:
 
 
 def lives(entries: Iterable[str]) -> dict[str, int]:
-    """Fact type -> days of life, from entries in the form of `life_form`. The last entry of a type counts."""
+    """Fact type -> days that its facts last, from entries such as `note=180d` (`life_form`). The last entry of a type
+    counts."""
     pairs = (entry.partition("=") for entry in entries)
     return {kind: int(life.removesuffix("d")) for kind, _, life in pairs}
