@@ -46,8 +46,8 @@ class Embedder(Protocol):
     def dims(self) -> int: ...
 
     def embed(self, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[bytes]:
-        """One vector for each text, in order; all zeros for an empty text. `origins`: (path, blob oid) of each text,
-        which a remote embedder logs; empty for texts of no file."""
+        """One vector for each text, in order: `dims` little-endian float32 of length 1, all zeros for an empty text.
+        `origins`: (path, blob oid) of each text, which a remote embedder logs; empty for texts of no file."""
 
     def embed_query(self, text: str) -> bytes:
         """The vector of a query, comparable with those of `embed`."""
@@ -81,7 +81,7 @@ def open_embedder_of_index(spec: str, config: Config, state: Path | None = None)
     """Open the embedder that made the vectors of an index. `spec`: the setting that is stored in the index.
 
     None for a remote embedder that is not, or no longer, in the configuration: an index file must not decide where text
-    is sent. Raises as `open_embedder` does.
+    is sent. Raises BadConfig and ModelUnavailable as `open_embedder` does.
     """
     if is_remote(spec) and spec != config.embedder:
         return None

@@ -30,7 +30,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class ErrorStatus(ModelUnavailable):
-    """The server responded with an error. `status`: its HTTP status."""
+    """The server answered the last attempt with an error. `status`: its HTTP status."""
 
     def __init__(self, status: int, message: str, hint: str) -> None:
         super().__init__(message, hint)
@@ -38,7 +38,7 @@ class ErrorStatus(ModelUnavailable):
 
 
 class LimitExceeded(ModelUnavailable):
-    """A response was longer than the limit, or did not come in time (`TimedOut`)."""
+    """A response had more bytes than the limit, or did not come in time (then it is a `TimedOut`)."""
 
 
 class TimedOut(LimitExceeded):

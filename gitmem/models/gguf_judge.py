@@ -36,7 +36,8 @@ def judges_by_default(path: str) -> bool:
 
 
 class GgufJudge:
-    """A model in a file. Its child process starts with the first statement that is not cached and ends with the run."""
+    """A judge whose model is in a file. A child process runs the model: it starts with the first statement that is not
+    cached and ends with the `run`."""
 
     def __init__(
         self, file: Path, setting: Setting, *, child: Sequence[str] = CHILD, context: int = CONTEXT_TOKENS
@@ -47,7 +48,8 @@ class GgufJudge:
 
     @contextmanager
     def run(self) -> Iterator[JudgeStatements]:
-        """See `Judge.run`."""
+        """Start a run of at most `mem.modelSeconds`; the value of the `with` statement is a function that yields the
+        log-odds of each statement (`Judge.run`)."""
         with self.process.run(self.setting.config.model_seconds):
             yield self._judge
 

@@ -22,8 +22,8 @@ def open(path: str, setting: Setting) -> GgufModel:
 
 
 class GgufModel:
-    """A model in a file. Its child process starts with the first prompt of a run that is not cached and ends with the
-    run."""
+    """A language model in a file. A child process runs it: it starts with the first prompt of a run that is not cached
+    and ends with the run."""
 
     def __init__(self, file: Path, setting: Setting, *, child: Sequence[str] = CHILD, context: int = 0) -> None:
         self.setting = setting
@@ -34,7 +34,8 @@ class GgufModel:
 
     @contextmanager
     def run(self) -> Iterator[Complete]:
-        """See `LanguageModel.run`."""
+        """Start a run of at most `mem.modelSeconds`; the value of the `with` statement is a function that replies to a
+        prompt (`LanguageModel.run`)."""
         with self.process.run(self.setting.config.model_seconds):
             yield self._complete
 

@@ -55,7 +55,8 @@ class HttpModel:
 
     @contextmanager
     def run(self) -> Iterator[Complete]:
-        """See `LanguageModel.run`."""
+        """Start a run of at most `mem.modelSeconds`; the value of the `with` statement is a function that replies to a
+        prompt (`LanguageModel.run`)."""
         self._deadline = time.monotonic() + self.setting.config.model_seconds
         yield self._complete
 

@@ -24,7 +24,8 @@ HASH_DIGITS = 32  # hex
 
 class JudgementCache:
     """The judgements of one judge. `state`: the folder `gitmem/` of the Git directory; without it they are kept in
-    memory only. `judge`: what names the judge, with all on which its judgements depend."""
+    memory only. `judge`: a text that identifies the judge and all on which its judgements depend, such as one of
+    `judge_key`."""
 
     def __init__(self, state: Path | None, judge: str) -> None:
         self._file = state and state / FOLDER / _hash(judge)
@@ -37,8 +38,9 @@ class JudgementCache:
         return self._known.get(_hash(statement))
 
     def put(self, judged: Mapping[str, float]) -> None:
-        """Cache the numbers of statements; in memory only if the folder cannot be written. A new file removes the
-        oldest ones over MAX_FILES; a full file is begun anew with the newest half."""
+        """Cache the numbers of statements; in memory only if the folder cannot be written. Before a new file is
+        written, the oldest files above MAX_FILES are deleted; a full file is written anew with the newest half of its
+        lines."""
         new = {_hash(statement): value for statement, value in judged.items()}
         self._known.update(new)
         if self._file is None:
@@ -58,7 +60,8 @@ class JudgementCache:
 
 
 def judge_key(model: str, rubric: Rubric) -> str:
-    """The name of a model with its rubric as a judge."""
+    """The text that identifies a model with its rubric in the cache; another model or another rubric has another
+    one."""
     return json.dumps([model, rubric.system, rubric.examples, rubric.yes, rubric.no], ensure_ascii=True)
 
 

@@ -54,8 +54,8 @@ class Judge(Protocol):
 
 
 def open_judge(name: str, setting: Setting) -> Judge:
-    """The judge of a setting `gguf:/path/to.gguf`. Raises ModelUnavailable for a kind of model that cannot judge, and
-    as `gguf_judge.open`."""
+    """The judge of a setting `gguf:/path/to.gguf`. Raises ModelUnavailable for any other kind of model, if there is no
+    such file, it cannot be read, or llama-cpp-python is not installed."""
     kind, _, rest = name.partition(":")
     if kind not in JUDGES or not rest:
         raise ModelUnavailable(

@@ -21,9 +21,10 @@ TOKENS_PER_STEP = 512  # tokens evaluated at once
 
 
 def main() -> None:
-    """Answer requests until the input ends. The first is {"path", "context"}, to load a model. Then {"system", "user",
-    "schema", "max_tokens"} asks for a reply, {"system", "examples", "words"} sets a rubric, and {"statements"} asks for
-    the log-odds of statements by the rubric. An error is answered with {"error"}."""
+    """Answer JSON requests, one a line, until the input ends. The first, {"path", "context"}, loads a model; its answer
+    is {"context"}, in tokens. {"system", "user", "schema", "max_tokens"} asks for a reply: lines of {"piece"}, then
+    {"text", "cut", "tokens"} or {"too_long"}. {"system", "examples", "words"} sets a rubric: {"tokens"}, its length.
+    {"statements"} asks for their log-odds by the rubric: {"log_odds"}. An error is answered with {"error"}."""
     out = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # llama.cpp may print there

@@ -195,8 +195,8 @@ def model_file(path: str) -> Path:
 
 
 def model_id(file: Path) -> str:
-    """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches. Raises
-    ModelUnavailable as `fingerprint`."""
+    """`gguf:<file name>@<fingerprint>`: the name of a model file in trailers and caches. Raises ModelUnavailable if the
+    file cannot be read."""
     return f"gguf:{file.name}@{fingerprint(file)}"
 
 

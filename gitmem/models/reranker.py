@@ -34,7 +34,8 @@ def rerank(
     """The score of each passage for the question, in their order, 0 to 1: the logistic function of the model's output.
 
     `spec`: `gguf:<path>`. `seconds`: time limit. `child`: the command of the child process. Raises UsageError for
-    another spec, ModelUnavailable if the file is missing, is no reranking model, or takes longer than `seconds`.
+    another spec, ModelUnavailable if the file is missing, is no reranking model, or takes longer than `seconds`, and if
+    llama-cpp-python is not installed.
     """
     scheme, _, name = spec.partition(":")
     if scheme != "gguf" or not name:

@@ -25,7 +25,8 @@ HEADS = (b"cls.output.weight", b"cls.weight")  # tensor names of a classificatio
 
 def main() -> None:
     """Read {"path", "question", "passages"} from the standard input, write {"scores"} or {"error"} to the standard
-    output. Whatever llama.cpp prints is dropped."""
+    output. An error is "no head" for a model that cannot rank, else the name of an exception. Whatever llama.cpp prints
+    is dropped."""
     out = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # llama.cpp may print there
@@ -107,7 +108,7 @@ def pair(model: Any, c: Any, vocabulary: Any, question: str, passage: str) -> li
 
 def from_template(model: Any, template: str, question: str, passage: str) -> list[int]:
     """The tokens of the model's own rerank template (Qwen3-Reranker) with `{query}` and `{document}` filled in. Only
-    the template may have special tokens. Cut as in `pair`."""
+    the template may have special tokens. The question is cut at half of the context, the passage at the rest."""
     before, _, rest = template.partition("{query}")
     between, _, after = rest.partition("{document}")
     parts = [model.tokenize(text.encode(), add_bos=False, special=True) for text in (before, between, after)]

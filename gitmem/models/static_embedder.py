@@ -60,7 +60,8 @@ def shared() -> "StaticEmbedder":
 
 
 def open(rest: str, config: object, state: object = None) -> "StaticEmbedder":
-    """The embedder over the shipped table; it has no settings, and no argument is used. Raises as `shared`."""
+    """The embedder over the shipped table; it has no settings, and no argument is used. Raises ModelUnavailable if the
+    table is missing or damaged."""
     return shared()
 
 
@@ -119,11 +120,11 @@ class StaticEmbedder:
         return swapped
 
     def pieces(self, text: str) -> list[int]:
-        """The rows of the text's pieces, in the order of the text, with repetitions."""
+        """The numbers of the table's rows for the pieces of a text, in the order of the text, with repetitions."""
         return [row for word in words(text) for row in self.rows(word)]
 
     def rows(self, word: str) -> list[int]:
-        """The rows of the pieces of one word (`wordpiece.words`)."""
+        """The numbers of the table's rows for the pieces of one word, as `wordpiece.words` cuts words."""
         return rows_of(word, self._find, self._find_longest)
 
     @property
@@ -161,7 +162,7 @@ class StaticEmbedder:
         return hypot(*self._lanes((low, high)))
 
     def find(self, piece: str) -> int:
-        """The row of a piece, -1 for an unknown piece."""
+        """The number of the table's row for a piece, -1 for an unknown piece."""
         return self._find(piece)
 
     def embed_query(self, text: str) -> bytes:
@@ -169,8 +170,8 @@ class StaticEmbedder:
         return unit(self._lanes(self._sums(text)))
 
     def cosine(self, vector: Sequence[float], text: str) -> float:
-        """The cosine of a unit vector and the text's vector; 0 if no piece of the text is known. As with `embed_query`
-        except for rounding, in half the time."""
+        """The cosine of `vector` (numbers, of length 1) and the text's vector; 0 if no piece of the text is known. As
+        with `embed_query` except for rounding, in half the time."""
         lanes = self._lanes(self._sums(text))
         length = hypot(*lanes)
         if not length:
@@ -218,7 +219,7 @@ class StaticEmbedder:
             self._find, self._find_longest = _finder(self.all_pieces()), None
 
     def lines(self, texts: Sequence[str]) -> list[tuple[float, bytes]]:
-        """(length, DIMS signed bytes) of the vector of each text, as `units.pack` takes them. (0.0, b"") if no piece is
+        """(length, DIMS signed bytes) of the vector of each text, for `index.units.pack`. (0.0, b"") if no piece is
         known.
 
         Only the first DIMS numbers of the vector count; the bytes are scaled to the length SCALED_LENGTH.
@@ -241,7 +242,7 @@ class StaticEmbedder:
         return vectors
 
     def row(self, number: int) -> Sequence[int]:
-        """The numbers of one row, in the unit of the table."""
+        """The numbers in one row of the table, in the table's unit. `number`: which row, from 0."""
         low, high = (half.row(number) for half in self._halves)
         return self._lanes((low, high))
 

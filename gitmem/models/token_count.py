@@ -32,8 +32,8 @@ _PARTS = re.compile(r"[0-9]|[^0-9]+")
 
 def count_of(name: str) -> Count:
     """The function that counts tokens, for a value of `mem.tokenizer`: "" or `pieces` for the built-in one,
-    `gguf:<path>` for a model's own. Raises BadConfig for another value, ModelUnavailable as `by_model`, or if the table
-    of the built-in pieces is missing or damaged."""
+    `gguf:<path>` for a model's own. Raises BadConfig for another value, ModelUnavailable if the model or
+    llama-cpp-python is missing, or if the table of the built-in pieces is missing or damaged."""
     kind, _, rest = name.partition(":")
     if name in ("", BUILT_IN):
         from gitmem.models.static_embedder import StaticEmbedder
