@@ -76,8 +76,8 @@ def files_of_commits(repo: Repository, revs: Sequence[str], policy: Policy, base
 
 
 def files_of_last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source, list[str]]:
-    """(source as of `files_of_commits`, oids) of the last `number` commits of HEAD, oldest first; empty without a
-    HEAD."""
+    """(the source that `files_of_commits` makes of them, their oids) for the last `number` commits of HEAD, oldest
+    first; empty without a HEAD."""
     newest: list[Commit] = []
     if head := repo.head():
         newest = list(repo.log([head], limit=number))
@@ -142,13 +142,15 @@ def files_of_commit(repo: Repository, commit: str, policy: Policy) -> Source:
 
 
 def files_of_new_commits(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
-    """Like `files_with_tags_and_notes`, for the commits that `tip` has and `base` lacks (oids; `base` "" for all
-    commits of `tip`)."""
+    """The source of the commits that `tip` has and `base` lacks (oids; `base` "" for all commits of `tip`): what
+    `files_of_commits` reads of them, and their tags and notes. Raises GitMemError when a shallow clone ends among
+    them."""
     return files_with_tags_and_notes(repo, [tip, *([f"^{base}"] if base else [])], policy, base)
 
 
 def files_of_history(repo: Repository, policy: Policy) -> Source:
-    """Like `files_with_tags_and_notes`, for all commits of all refs, and with what refs publish that name no commit."""
+    """The source of all commits of all refs: what `files_of_commits` reads of them, their tags and notes, and the tags,
+    blobs and trees of refs that name no commit. Raises GitMemError in a shallow clone."""
     source = Source(())
     if revs := oids_of_all_refs(repo):
         source = files_with_tags_and_notes(repo, revs, policy)
@@ -156,8 +158,8 @@ def files_of_history(repo: Repository, policy: Policy) -> Source:
 
 
 def files_with_tags_and_notes(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
-    """Like `files_of_commits`, with the tags and notes of the commits. Raises GitMemError when a shallow clone ends
-    among them."""
+    """The source of the commits that `revs` select: what `files_of_commits` reads of them, and the messages of their
+    tags and notes. Arguments as there. Raises GitMemError when a shallow clone ends among them."""
     cut = shallow(repo)
     oldest = ""
     if cut:

@@ -135,9 +135,9 @@ class Inspection:
     """The matches in one text, with the caches for making findings of them.
 
     `matches`: in order of place. `secrets`: the half-open ranges of `text.raw` that must be masked, sorted, without
-    overlaps. `failures`, `limit_reached`: as in `DetectorRun`. `cached`: detector -> its matches, for detectors that
-    ignore `Text.exhaustive`; they are reused when masking scans the text again. `masked_lines`: cache of
-    `masked_line`.
+    overlaps. `failures`: the detectors that raised. `limit_reached`: whether a detector was stopped before the end of
+    the text. `cached`: detector -> its matches, for detectors that ignore `Text.exhaustive`; they are reused when
+    masking scans the text again. `masked_lines`: cache of `masked_line`.
     """
 
     text: Text
@@ -172,8 +172,9 @@ def inspect(
     `policy.ids`, or the first seven or more digits of one. An error in a detector is never raised: it is in `failures`
     of the result.
 
-    `exhaustive`, `most` and `scores`: as in `Text`; `most` counts the matches of each detector. Masking passes
-    `exhaustive`, because it must find every place. A text with NUL bytes is scanned a second time without them.
+    `exhaustive`: find every place, each as small as possible, as masking needs it. `most`: matches after which a
+    detector is stopped, None for no limit. `scores`: the cache `Text.scores`. A text with NUL bytes is scanned a second
+    time without them.
     """
     scope = _scope_of(path, policy)
     subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most, scores=scores)

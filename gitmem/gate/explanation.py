@@ -215,8 +215,8 @@ def _ways(finding: Finding) -> Iterator[str]:
 
 
 def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:
-    """The explanation as text: what was read, the evidence, the findings and how each could pass. `escape`: as in
-    `reports.finding_words.one_line`."""
+    """The explanation as text: what was read, the evidence, the findings and how each could pass. `escape`: returns a
+    text with the characters escaped that a terminal would obey."""
     lines = [one_line(f"{explanation.path}:{explanation.line}: read as {explanation.scope}", escape)]
     if not explanation.scanned:
         lines.append("the gate does not read this file: no commit of it is refused")

@@ -146,8 +146,8 @@ def passage_mark(
 def opening_tag(
     path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust: str = "", note: str = ""
 ) -> str:
-    """The tag `<memory ...>` that opens a quotation, its attributes escaped. Arguments as in `fence`; empty ones have
-    no attribute."""
+    """The tag `<memory ...>` that opens a quotation, its attributes escaped: `path`, `spans` as `lines`, the first 12
+    digits of `commit`, `trust` and `note`. An empty one has no attribute."""
     lines = ",".join(line_range(first, last) for first, last in spans)
     attributes = [("path", allowed_name(path)), ("lines", lines), ("commit", commit[:12])]
     attributes += [("trust", trust), ("note", note)]

@@ -68,8 +68,8 @@ class Redaction:
 
 
 def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False, said: Collection[str] = ()) -> str:
-    """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data. `said`: as in
-    `redaction`.
+    """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data. `said`:
+    statements of a person, in which a warning about an instruction stays.
 
     A match that an exception covers stays. Line ends stay, so that line numbers do not change. NUL becomes U+FFFD.
     Raises Refused when masking single lines is not enough, and when a detector fails, since its matches would stay.
@@ -89,9 +89,10 @@ def redaction(
     leave: Collection[str] = (),
     said: Collection[str] = (),
 ) -> Redaction:
-    """Like `redact`, but returns also what was replaced, and does not raise when masking single lines is not enough:
-    the whole text then becomes one mask (`Redaction.whole`). `leave`: rules whose matches stay. `said`: statements of a
-    person, in which a warning about an instruction stays. Raises Refused when a detector fails."""
+    """Mask a text as `redact` does, and return the text with what was replaced. When masking single lines is not
+    enough, the whole text becomes one mask (`Redaction.whole`) and nothing is raised. `leave`: rules whose matches
+    stay. `said`: statements of a person, in which a warning about an instruction stays. Raises Refused when a detector
+    fails."""
     if only_secrets:
         policy = _of_secrets(policy)
     draft = _Draft(text.replace("\0", "\ufffd"))
@@ -273,7 +274,8 @@ def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
 
 
 def refuse_or_mask_text(text: str, path: str, config: Config, policy: Policy | None = None) -> str:
-    """Like `refuse_or_mask`, but returns the text only. Raises Refused as `refuse_or_mask`."""
+    """The text that may be written to `path`: the text of `refuse_or_mask`, which masks secrets and personal data as
+    the settings say and raises Refused for what may not be written."""
     return refuse_or_mask(text, path, config, policy).text
 
 
@@ -311,8 +313,9 @@ def _is_text(text: str) -> bool:
 
 
 def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Redaction:
-    """Like `refuse_or_mask`, for a file that had the text `old`. A line that is in `old` too, and would be masked there
-    in the same way, stays unmasked, since this change did not add it. Raises Refused as `refuse_or_mask`."""
+    """Mask a text as `refuse_or_mask` does, for a file that had the text `old`. A line that is in `old` too, and would
+    be masked there in the same way, stays unmasked, since this change did not add it. What is refused is refused in
+    such lines, too: raises Refused as `refuse_or_mask`."""
     redacted = refuse_or_mask(text, path, config)
     if not old or not redacted.masks:
         return redacted

@@ -59,8 +59,8 @@ def scan(source: Source, policy: Policy, *, workers: int = 1, read: Read = scan_
     """Scan every blob of a source once per path, and the names of all its files.
 
     `workers`: processes to scan in, used from MIN_BLOBS_FOR_PROCESSES blobs on. `read`: scans one blob in place of
-    `scan_blob` (a cache, for instance); only with one worker. Raises as `scan_in_processes`, and what reading the blobs
-    raises.
+    `scan_blob` (a cache, for instance); only with one worker. Raises BrokenProcessPool when a process dies, and what
+    reading the blobs raises.
     """
     assert workers < 2 or read is scan_blob
     findings: list[Finding] = []

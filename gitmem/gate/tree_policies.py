@@ -132,7 +132,9 @@ def staged_policy(
     repo: Repository, today: date, *, merging: bool = False, user_config: UserConfig | None = None
 ) -> Policy:
     """The policy of a hook: the exceptions of the staged tree, and the settings of the staged tree, of HEAD and of
-    commits that are being merged. `merging`: as in `staged_files`. `user_config`: the user's settings; None reads them.
+    commits that are being merged. `merging`: whether the caller is the hook pre-merge-commit. `user_config`: the user's
+    settings; None reads them.
+
     Raises BadConfig for settings or exceptions that cannot be parsed, GitMemError for such a file of more than 1 MiB.
     """
     staged = repo.staged()
@@ -144,8 +146,8 @@ def staged_policy(
 
 
 def range_policy(repo: Repository, commits: CommitRange, today: date) -> Policy:
-    """The policy of CI for a range: the exceptions of its judge (`CommitRange.judge`), and the settings of the judge,
-    the base and the tip. Raises as `staged_policy`.
+    """The policy of CI for a range: the exceptions of its judge (`CommitRange.judge`), or without one of its base, and
+    the settings of the judge, the base and the tip. Raises BadConfig and GitMemError as `staged_policy`.
 
     Nothing in a range can except itself. A range without judge and base has no exceptions.
     """
@@ -159,8 +161,8 @@ def range_policy(repo: Repository, commits: CommitRange, today: date) -> Policy:
 
 
 def range_memory_paths(repo: Repository, commits: CommitRange) -> tuple[str, ...]:
-    """The globs of `[memory] paths` in the settings of a range's judge, base and tip, and of the user. Raises as
-    `staged_policy`."""
+    """The globs of `[memory] paths` in the settings of a range's judge, base and tip, and of the user. Raises BadConfig
+    and GitMemError as `staged_policy`."""
     pairs = repo.user_config()
     oids = dict.fromkeys(oid for oid in (commits.judge, commits.base, commits.tip) if oid)
     configs = [load(pairs, _text(repo, repo.entries(oid, [TRACKED]), TRACKED)) for oid in oids]
@@ -169,7 +171,7 @@ def range_memory_paths(repo: Repository, commits: CommitRange) -> tuple[str, ...
 
 def pushed_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
     """The policy of a push: the exceptions of its tip, and the settings of the tip and of `base` (oids; "" for no
-    base). Raises as `staged_policy`."""
+    base). Raises BadConfig and GitMemError as `staged_policy`."""
     _fetch_trees(repo, (tip, base))
     others: list[Tree] = []
     if base:
@@ -178,14 +180,16 @@ def pushed_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
 
 
 def tree_policy(repo: Repository, commit: str, today: date) -> Policy:
-    """The policy of one commit: exceptions and settings of its own tree. Raises as `staged_policy`."""
+    """The policy of one commit: exceptions and settings of its own tree. Raises BadConfig and GitMemError as
+    `staged_policy`."""
     _fetch_trees(repo, [commit])
     return _policy_of_trees(repo, today, trusted=repo.entries(commit))
 
 
 def worktree_policy(repo: Repository, today: date) -> Policy:
     """The policy of a scan of the work tree: settings and exceptions as the files on disk have them; a file that cannot
-    be read counts as empty. In a bare repository those of the index. Raises as `staged_policy`."""
+    be read counts as empty. In a bare repository those of the index. Raises BadConfig if they cannot be parsed, and in
+    a bare repository GitMemError for such a file of more than 1 MiB."""
     staged = repo.staged()
     if repo.root is None:
         return _policy_of_trees(repo, today, trusted=staged)

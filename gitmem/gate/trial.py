@@ -153,7 +153,7 @@ def _file_kind(finding: Finding) -> str:
 
 def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
     """The counts, a table by rule and one by kind of file, and the blocking findings of the MAX_LISTED_COMMITS newest
-    refused commits, newest first. `escape`: as in `reports.finding_words.one_line`."""
+    refused commits, newest first. `escape`: returns a text with the characters escaped that a terminal would obey."""
     number, refused = trial.commits, trial.refused
     share = ""
     if number:

@@ -32,13 +32,14 @@ def may_narrow(layouts: Iterable[Layout]) -> bool:
 
 def layout_loss(repo: Repository, before: str, after: str, commit: str = "") -> Iterator[Finding]:
     """A finding when notes that are memory in commit `before` are still in commit `after`, but are not memory there. No
-    finding when `before` is "". Raises as `check_layout`."""
+    finding when `before` is "". Raises BadConfig when the settings of `after` cannot be read."""
     if before:
         yield from check_layout(repo, repo.entries(before), repo.entries(after), commit)
 
 
 def staged_layout_loss(repo: Repository, head: str) -> Iterator[Finding]:
-    """As `layout_loss`, from HEAD to the index. `head`: the oid of HEAD."""
+    """A finding when notes that are memory in HEAD are still staged, but are not memory there. `head`: the oid of HEAD.
+    Raises BadConfig when the staged settings cannot be read."""
     yield from check_layout(repo, repo.entries(head), repo.staged(), "")
 
 

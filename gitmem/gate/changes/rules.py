@@ -165,7 +165,7 @@ def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, c
 
 
 def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
-    """A finding when settings that .gitmem.toml had are not in its new text. `kept`: the old settings, of
+    """A finding when settings that .gitmem.toml had are not in its new text. `kept`: the old settings in the words of
     `named_settings`. `new`: the new text, "" for no file.
 
     The message names the lost settings, so that an exception covers only this loss.
@@ -178,8 +178,8 @@ def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[
 
 
 def named_settings(text: str) -> list[str]:
-    """The settings of a .gitmem.toml that make the gate stricter, as words: paths, protected files, `strict`. [] when
-    the text is not TOML or has a value that is not allowed."""
+    """The settings of a .gitmem.toml that make the gate stricter, each in words: `paths 'notes/*'`, `protected
+    'SOUL.md'`, `strict`. [] when the text is not TOML or has a value that is not allowed."""
     try:
         config = load((), text)
     except BadConfig:
@@ -191,8 +191,8 @@ def named_settings(text: str) -> list[str]:
 
 
 def merged_settings(ours: Sequence[str], theirs: Sequence[str], before: Sequence[str]) -> list[str]:
-    """The settings (of `named_settings`) that a merge of two sides must keep: all but those of the merge base
-    (`before`) that one side has removed."""
+    """The settings (in the words of `named_settings`) that a merge of two sides must keep: all but those of the merge
+    base (`before`) that one side has removed."""
     both = dict.fromkeys([*ours, *theirs])
     return [name for name in both if (name in ours and name in theirs) or name not in before]
 
@@ -241,7 +241,8 @@ def check_history(
     facts that a merge loses for MEMORY.md. A new file and any other file have none.
 
     `commit`: the commit of the findings, "" for none. `daily`: patterns of daily logs. `today`: the day of the change;
-    by default no log is of today. The caller does not call this for a commit with a `Memory-Rewrite` trailer.
+    by default no log is of today. The function sees no message: do not call it for a commit with a `Memory-Rewrite`
+    trailer.
 
     A changed log blocks, with two exceptions that warn. One is a log that only a pattern of `daily` makes a log, since
     another program writes it and may move lines. The other is a log of `today` or of a day next to it (work at night,

@@ -134,8 +134,8 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
 
 
 def merge_heads(repo: Repository, *, merging: bool = False) -> list[str]:
-    """The oids of the commits that are being merged into HEAD, [] when there is no merge; `merging`: as in
-    `staged_change`."""
+    """The oids of the commits that are being merged into HEAD, [] when there is no merge. `merging`: whether the caller
+    is the hook pre-merge-commit, in which only environment variables name these commits."""
     try:
         return (repo.git_dir / "MERGE_HEAD").read_text("ascii").split()
     except (OSError, UnicodeDecodeError):

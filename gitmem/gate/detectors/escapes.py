@@ -43,9 +43,10 @@ def _read(sign: re.Match[str]) -> str:
 class Plain(NamedTuple):
     """Some lines of a text, read without escapes, and the way back to the text.
 
-    `starts`, `places`: offsets of the lines and the offsets in the text that they come from, in pairs, in order.
-    `gaps`: the offsets at which `APART` separates two lines that are not adjacent in the text. `ends`: start of a
-    part that the text writes in another way -> the offset at which that part ends in the text.
+    `text`: these lines. They consist of parts: `starts` has the offset of each part in `text`, `places` its offset in
+    the whole text, in order. `gaps`: the offsets at which `APART` separates two lines that are not adjacent in the
+    whole text. `ends`: start of a part that the whole text spells in another way -> the offset at which that spelling
+    ends.
     """
 
     text: str
@@ -55,15 +56,15 @@ class Plain(NamedTuple):
     ends: dict[int, int]
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        """The half-open range of the text that a half-open range of the lines, not empty, comes from."""
+        """The half-open range of the whole text that a half-open range of `text`, not empty, comes from."""
         last = self._index(end - 1)
         return self._place(start), self.ends.get(self.starts[last], self._place(end - 1) + 1)
 
     def finds(
         self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
     ) -> Iterator[tuple[int, int, _Find]]:
-        """(start, end in the text, find) of each find; empty ones and those across lines that are not adjacent are left
-        out. `span`: the half-open range of a find in these lines."""
+        """(start, end in the whole text, find) of each find in `text`; empty ones and those across lines that are not
+        adjacent are left out. `span`: returns the half-open range of a find in `text`."""
         for find in found:
             start, end = span(find)
             gap = bisect_left(self.gaps, start - len(APART) + 1)
@@ -102,16 +103,17 @@ class PlainLines:
             self._plain.places.append(place)
             self._size += len(part)
 
-    def part(self, place: int) -> None:
+    def gap(self, place: int) -> None:
         """Record that the text between `place` and the next part was left out, so that the lines on both sides are not
         adjacent."""
         self._plain.gaps.append(self._size)
         self.take(APART, place - 1)
 
-    def read(self, done: int) -> Plain | None:
-        """The lines, the last of which ends at `done` in the text; None when there are none."""
+    def finish(self, done: int) -> Plain | None:
+        """The `Plain` of all parts; None if none was added. `done`: the offset in the whole text at which the last part
+        ends."""
         if self._parts and done < len(self._raw):
-            self.part(done)
+            self.gap(done)
         if not self._parts:
             return None
         return self._plain._replace(text="".join(self._parts))
@@ -129,11 +131,11 @@ def without_escapes(raw: str) -> Plain | None:
             continue
         at = raw.rfind("\n", done, hint.start()) + 1 or done
         if 0 < done < at:
-            lines.part(done)
+            lines.gap(done)
         done = raw.find("\n", hint.end()) + 1 or len(raw)
         for sign in _SIGN.finditer(raw, at, done):
             lines.take(raw[at : sign.start()], at)
             lines.take(_read(sign), sign.start(), sign.end())
             at = sign.end()
         lines.take(raw[at:done], at)
-    return lines.read(done)
+    return lines.finish(done)

@@ -31,9 +31,10 @@ KEY = lazy(
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """At most one match of each rule, of `front-matter-bomb` one for aliases and one for nesting; all tags and repeated
-    keys when the text is read exhaustively. Front matter that is too large has only that match; a text whose front
-    matter is not closed has none."""
+    """The matches in the YAML front matter at the beginning of a text: too large, too many anchors and aliases, a tag
+    that makes an object, brackets nested too deep, a repeated key. Each of these comes once; tags and keys come all
+    when the text is read exhaustively. Front matter that is too large has only that match; one that is not closed has
+    none."""
     fence = FENCE.match(text.raw)
     if fence is None:
         return

@@ -86,7 +86,7 @@ def without_seams(raw: str) -> Plain | None:
             continue
         at = raw.rfind("\n", done, seam.start()) + 1 or done
         if 0 < done < at:
-            lines.part(done)
+            lines.gap(done)
         following = len(raw)
         if number + 1 < len(seams):
             following = seams[number + 1].start()
@@ -94,4 +94,4 @@ def without_seams(raw: str) -> Plain | None:
         done = min(following, line_end)
         lines.take(raw[at : seam.start()], at)
         lines.take(raw[seam.end() : done], seam.end())
-    return lines.read(done)
+    return lines.finish(done)

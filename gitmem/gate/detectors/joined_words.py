@@ -107,10 +107,10 @@ def is_odd(value: str) -> bool:
 
 
 def is_joined(value: str, strength: int) -> bool:
-    """Whether a value is words and a number joined by signs, and no name.
+    """Whether a value is words and a number joined by signs (`WALNUT-TANGO-77`), and no name.
 
-    `strength`: as in `decision.Candidate`; below 2 all words must begin with a capital or have four letters
-    or more.
+    `strength`: 2 if `=`, `:` or a CJK particle joins a word for a password to the value, 1 for words, 0 for a blank;
+    below 2 all words must begin with a capital or have four letters or more.
     """
     bare = value.rstrip(".,")
     if not _JOINED.fullmatch(bare) or _NUMBERED_NAME.search(bare.lower()) or is_placeholder(bare):

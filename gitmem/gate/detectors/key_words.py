@@ -141,8 +141,8 @@ def misspellings() -> dict[str, str]:
 
 @lru_cache(maxsize=1 << 12)
 def repair(token: str) -> str:
-    """The known word that a lower-case token stands for: any with digits or signs for letters, a key word with one
-    misspelling; else the token."""
+    """The known word that a lower-case token stands for: any known word with digits or signs for letters (`1gn0r3`), or
+    a key word with one misspelling; else the token itself."""
     if token in KEY_WORDS:
         return token
     if not token.isalpha() and any(c.isalpha() for c in token):

@@ -65,7 +65,8 @@ class Reading(NamedTuple):
 
 
 def of_secrets(text: Text) -> list[Reading]:
-    """The normalised text if it can show a disguised secret, lines with their strings joined, and lines as rendered."""
+    """The readings to scan for secrets: the normalised text if it can show a disguised secret, lines with their strings
+    joined, and lines as a page shows them. A reading that the text has not is left out."""
     found: list[Reading] = []
     source = text.raw
     differs = disguised(text.raw) and text.norm != text.raw
@@ -80,7 +81,7 @@ def of_secrets(text: Text) -> list[Reading]:
 
 
 def of_passwords(text: Text) -> list[Reading]:
-    """As `of_secrets`, and lines without escapes."""
+    """The readings to scan for passwords: those of `of_secrets`, and lines without escapes."""
     found = of_secrets(text)
     lines = without_escapes(text.raw)
     if lines is not None:
@@ -89,7 +90,8 @@ def of_passwords(text: Text) -> list[Reading]:
 
 
 def of_personal_data(text: Text) -> list[Reading]:
-    """The normalised text if the raw one is decomposed, and lines as rendered."""
+    """The readings to scan for personal data: the normalised text if the raw one is decomposed, and lines as a page
+    shows them. A reading that the text has not is left out."""
     found: list[Reading] = []
     if not text.raw.isascii() and _DECOMPOSED.search(text.raw) is not None:
         found = [Reading(text.norm, text, None, True)]
@@ -124,5 +126,6 @@ def find_in_all(
 
 
 def rules_in_all(found: Callable[[str], Iterable[Found]], text: Text, others: list[Reading]) -> Iterator[Found]:
-    """`find_in_all` where a find is a rule and its range."""
+    """Apply `found`, which yields (rule, start, end), to the raw text and to the readings `others`: yields the same,
+    with offsets in the raw text. Of finds that overlap only the longest is yielded (`find_in_all`)."""
     yield from ((rule, start, end) for start, end, (rule, _, _) in find_in_all(found, text, others, _range))

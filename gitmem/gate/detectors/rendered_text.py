@@ -174,7 +174,7 @@ def as_rendered(raw: str) -> Plain | None:
     for number, sign in enumerate(signs):
         at = raw.rfind("\n", done, sign.start) + 1 or done
         if 0 < done < at:
-            lines.part(done)
+            lines.gap(done)
         following = len(raw)
         if number + 1 < len(signs):
             following = signs[number + 1].start
@@ -182,4 +182,4 @@ def as_rendered(raw: str) -> Plain | None:
         lines.take(raw[at : sign.start], at)
         lines.take(sign.shown, sign.start, sign.end)
         lines.take(raw[sign.end : done], sign.end)
-    return lines.read(done)
+    return lines.finish(done)

@@ -15,7 +15,7 @@ MAX_ANNOTATIONS = 10  # annotations of each kind that GitHub shows for a step
 
 def as_annotations(report: Report, escape: Callable[[str], str]) -> str:
     """Workflow commands for MAX_ANNOTATIONS findings of each severity at most, then the advice to rotate committed
-    secrets and the summary. `escape`: as in `one_line`."""
+    secrets and the summary. `escape`: returns a text with the characters escaped that a terminal would obey."""
     lines: list[str] = []
     for severity, verb in ((Severity.BLOCK, "error"), (Severity.WARN, "warning")):
         ranked = [finding for finding in order(report.findings) if finding.severity is severity]

@@ -58,8 +58,8 @@ _TEXTS = {
 
 def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[str]:
     """The lines that a hook prints, at most MAX_LINES: the findings that fit, how many warnings were there before the
-    change and, if a finding blocks, what was refused and what to do. `hook`: its name; a hook without a row in `_TEXTS`
-    guards a commit."""
+    change and, if a finding blocks, what was refused and what to do. `hook`: its name; an unknown hook counts as one
+    that guards a commit."""
     texts = _TEXTS.get(hook, _COMMIT)
     ranked = order(report.findings)
     blocking = [finding for finding in ranked if finding.severity is Severity.BLOCK]

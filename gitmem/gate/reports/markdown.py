@@ -13,7 +13,8 @@ MAX_ROWS = 100  # findings that the table lists; the others are counted
 
 def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str:
     """A heading with `title`, the summary, a table of the findings and a list of the skipped files. The table has
-    MAX_ROWS rows at most and is left out without findings. `escape`: as in `one_line`."""
+    MAX_ROWS rows at most and is left out without findings. `escape`: returns a text with the characters escaped that a
+    terminal would obey."""
     lines = [f"### {title}", "", summary(report), ""]
     findings = order(report.findings)
     if findings:

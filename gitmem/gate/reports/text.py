@@ -19,8 +19,9 @@ from gitmem.gate.scan import Report
 
 
 def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = False) -> str:
-    """A block of lines for each finding, then the advice to rotate committed secrets and a summary line. `escape`: as
-    in `one_line`. `accepted`: whether findings of the baseline are listed too, first."""
+    """A block of lines for each finding, then the advice to rotate committed secrets and a summary line. `escape`:
+    returns a text with the characters escaped that a terminal would obey. `accepted`: whether findings of the baseline
+    are listed too, first."""
     lines: list[str] = []
     if accepted:
         for finding in order(report.accepted):

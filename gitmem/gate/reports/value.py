@@ -28,6 +28,6 @@ class ScanResult(NamedTuple):
 
 
 def result_of(report: Report) -> ScanResult:
-    """The JSON of a report."""
+    """The value of a report that commands print as JSON."""
     scanned = Scanned(report.blobs, report.bytes)
     return ScanResult(order(report.findings), scanned, report.skipped, order(report.accepted))

@@ -59,8 +59,8 @@ def languages(text: str) -> list[str]:
 
 
 def quotes(unit: str) -> list[tuple[int, int]]:
-    """The quoted ranges of a unit; [] when nearly the whole unit is quoted, since the quotation is then the text
-    itself."""
+    """The ranges of a unit between quotation marks or backticks; [] when fewer than 12 characters stand outside them,
+    since the quotation is then the text itself."""
     if _QUOTE_SIGN.search(unit):
         quotations = [match.span() for match in _QUOTED.finditer(unit)]
     else:
@@ -72,7 +72,8 @@ def quotes(unit: str) -> list[tuple[int, int]]:
 
 
 def read(unit: str) -> dict[Concept, tuple[int, int]]:
-    """The concepts of a unit of folded text outside quotation marks: concept -> (start, end) of the first place found."""
+    """The concepts of a unit of folded text: concept -> (start, end) of the first place found that does not begin in a
+    quotation. A unit that is nearly all quotation (`quotes`) is read as a whole."""
     spans = quotes(unit)
     found: dict[Concept, tuple[int, int]] = {}
     for language in languages(unit):

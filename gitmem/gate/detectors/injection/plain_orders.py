@@ -74,11 +74,12 @@ ENGLISH: dict[C, str] = {
 
 class Words(NamedTuple):
     """Regular expressions for one language or a few related ones; each is searched as a whole word in text with accents
-    folded. See `_european_costs` for the combinations that make an order.
+    folded. A sentence with `user` and with `silent`, `unknown`, or both `hide` and `this` is an order to conceal; one
+    with `run`, `always` and `unasked` is an order not to ask.
 
-    `user`: the person from whom something is hidden. `hide`: an order to hide; counts only with `this`, the hidden
-    thing. `silent`: an order not to tell. `unknown`: somebody must not know. `run`: an order to act; counts only with
-    `always` (from now on, or all) and `unasked` (without asking).
+    `user`: the person from whom something is hidden. `hide`: an order to hide. `this`: the hidden thing. `silent`: an
+    order not to tell. `unknown`: somebody must not know. `run`: an order to act. `always`: from now on, or all.
+    `unasked`: without asking.
     """
 
     user: str
@@ -267,8 +268,8 @@ _TALKS = lazy(
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A plain order. `start`, `end`: its sentence in the folded text. `costs`: what it orders. `certain`: nearly
-    certain, so that it blocks; else likely."""
+    """A plain order. `start`, `end`: its sentence in the folded text. `costs`: what it orders, of CONCEAL, NO_ASKING
+    and OVERRIDE. `certain`: nearly certain, so that it blocks; else likely."""
 
     start: int
     end: int

@@ -95,10 +95,10 @@ def _keyboard(text: str) -> str:
 
 
 def puzzles(folded: str, *, exhaustive: bool = False) -> Iterator[View]:
-    """The readings of folded text as puzzles, with offsets in `folded`; the first letters of lines are one view of kind
-    ACROSTIC over the whole text.
+    """The texts that lines of folded text give when their letters are read otherwise (shifted, reversed, joined), as
+    views with offsets in `folded`; the first letters of lines are one view of kind ACROSTIC over the whole text.
 
-    Each of the first MAX_SEPARATE_READINGS readings of a kind is a view of its own, with `exhaustive` each of all. The
+    Each of the first MAX_SEPARATE_READINGS texts of a kind is a view of its own, with `exhaustive` each of all. The
     others share views of several lines, because judging a view takes longer than reading it.
     """
     for kind, sign, reading in _PUZZLES:

@@ -26,7 +26,8 @@ REACH = 3  # maximum distance of two classes that make a pair
 
 @cache
 def load() -> bytes:
-    """The class of each bucket, from the shipped file. Raises ValueError if the file is damaged."""
+    """The class of the words in each bucket, one byte for each of `BUCKETS`, NONE for no class; from the shipped file.
+    Raises ValueError if the file is damaged."""
     return parse(PATH.read_bytes())
 
 

@@ -154,7 +154,8 @@ def births(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
 
 def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
     """The spans of addresses with a postal code in Germany, France, the Netherlands, Spain and Britain. They come by
-    country and may overlap. `low`, `near`: as for `births`."""
+    country and may overlap. `low`: the text in lower case. `near`: the part of `low` around numbers
+    (`prefilter.numbered`)."""
     for words, pattern in _PLACES:
         for at in _spread(places(low, present(near, words))):
             match = pattern.search(text, max(0, at - 60), at + 90)

@@ -43,9 +43,11 @@ class Found(NamedTuple):
 class Candidates(NamedTuple):
     """Where secrets can stand in one text; all spans are half-open offsets.
 
-    `low`: the text in lower case, the words of masks replaced by blanks, offsets unchanged. `runs`: spans that can
-    hold a token. `hot`: the unbroken runs around them. `near`: candidates with the text before them on their line,
-    joined where they touch.
+    `low`: the text in lower case, the words of masks replaced by blanks, offsets unchanged. `hot`: unbroken runs of at
+    least 16 ASCII characters, with or without a digit, in which a token may begin. `runs`: the parts of `hot` that have
+    only characters of a token and a digit. `near`: each run that may be a value (at least 10 characters), with the text
+    before it on its line, or from the line above where the run stands alone or answers a question; at most 400
+    characters before the run. Spans that touch are joined.
     """
 
     low: str

@@ -69,8 +69,9 @@ def _headers(text: str, first: int, last: int) -> Iterator[tuple[str, int, int]]
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """Every session cookie and credential header of the text, read as `readings.of_secrets` says; the longer of
-    two counts."""
+    """Every session cookie and credential header of the text, in the raw text and in the readings of
+    `readings.of_secrets` (normalised, strings joined, as a page shows it). Of two that overlap the longer one
+    counts."""
     for rule, start, end in readings.rules_in_all(_matches, text, readings.of_secrets(text)):
         yield Match(rule, Severity.BLOCK, start, end, REASONS[rule], secret=True, mask=mask(text.raw[start:end]))
 

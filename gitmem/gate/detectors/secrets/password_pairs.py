@@ -29,7 +29,8 @@ Finds = Iterator[tuple[str, int, int]]  # (rule, start, end)
 
 
 def pairs(text: str, low: str) -> Finds:
-    """Each password beside a user on one line; `low`: the text in lower case."""
+    """(rule, start, end) of each password beside a user on one line (`admin / ...`, `admin:...`); `low`: the text in
+    lower case."""
     yield from _logins(text, low)
     digits = plain(text).translate(DIGIT)
     if b"1" not in digits:
@@ -139,8 +140,8 @@ def _colon_pairs(text: str, digits: bytes) -> Finds:
 
 
 def addresses(text: str, low: str) -> Finds:
-    """Each password in an address, `scheme://user:password@host`, in a connection string or on a command line; `low`:
-    the text in lower case."""
+    """(rule, start, end) of each password in an address, `scheme://user:password@host`, in a connection string or on a
+    command line; `low`: the text in lower case."""
     for match in _urls(text):
         after = text[match.end() : match.end() + 60]
         if is_secret(Candidate(Place.ADDRESS, text, *match.span("value"), match["user"], match["scheme"], after=after)):

@@ -164,8 +164,8 @@ _AROUND = " \t\r\"'"
 
 
 def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the plain passwords that an SQL statement inserts, the name of their column at `at`; `low`: as
-    for `column`."""
+    """The spans of the plain passwords that an SQL statement inserts, the name of their column at `at`; `low`: the text
+    in lower case."""
     first = low.rfind("insert", max(0, at - 400), at)
     match = None
     if first >= 0:

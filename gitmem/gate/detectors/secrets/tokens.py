@@ -490,7 +490,7 @@ def continued(text: str, end: int) -> tuple[int, int] | None:
 
 def find(text: str, candidates: Candidates) -> Iterator[Found]:
     """Every vendor token, key of a wallet and secret shape of a text, kind after kind; spans may overlap. `candidates`:
-    where secrets can stand in it."""
+    where secrets can stand in the text (`candidates.candidates`)."""
     beginnings = _beginnings_in(text, candidates.hot)
     yield from _joined(text, beginnings)
     yield from _in_cells(text)

@@ -1,4 +1,4 @@
-"""The lexicon: patterns for the concepts of an instruction to an agent, by language. Data for `structure.py`, no logic.
+"""The lexicon: patterns for the concepts of an instruction to an agent, by language. Data for `concepts.py`, no logic.
 
 Each language module maps a concept to a regular expression over folded text (lower case, without accents, with plain
 quotes). Patterns have bounded gaps only, so that they are linear on any text. A single concept in a sentence is
