@@ -46,7 +46,8 @@ class Outcome:
 
 
 def parse(text: str) -> list[Row]:
-    """The results of a baseline, in its order. Raises BadConfig for a text that is not a baseline."""
+    """The results in the text of a `.secrets.baseline` of detect-secrets, in its order. Raises BadConfig for any other
+    text."""
     try:
         results = parse_json(text)["results"]
         rows = [_row(path, row) for path, own_rows in results.items() for row in own_rows]

@@ -78,7 +78,7 @@ def ensure_new_name_passes(path: str) -> None:
 
 
 def masked_name(path: str) -> str:
-    """The path for a listing: with its secrets masked."""
+    """A path with its secrets masked, for a listing."""
     return scan_file_names({path: ""}, Policy()).masked.get(path, path)
 
 

@@ -54,7 +54,7 @@ class Contents:
         return self.policy, read, self.more
 
     def scanned(self, read: Read = scan_blob) -> Report:
-        """Scan these files. `read`: scans one blob in place of `scan_blob`."""
+        """Scan these files and return the report. `read`: scans one blob in place of `scan_blob`."""
         return scan(Source(self.blobs, self.more), self.policy, read=read)
 
     def counts(self, report: Report) -> Counts:

@@ -42,7 +42,7 @@ def open(address: str, setting: Setting) -> HttpModel:
 
 
 class HttpModel:
-    """A model at an endpoint. Sends one request at a time, within the time and token limits of a run."""
+    """A language model at an endpoint. It sends one request at a time, within the time and token limits of a run."""
 
     def __init__(self, server: Endpoint, setting: Setting) -> None:
         self.id = f"http:{server.provider}#{server.model}"

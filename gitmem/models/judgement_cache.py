@@ -34,7 +34,7 @@ class JudgementCache:
             self._known = _read(self._file)
 
     def get(self, statement: str) -> float | None:
-        """The cached number of a statement, None if there is none."""
+        """The number that `put` cached for a statement; None if there is none."""
         return self._known.get(_hash(statement))
 
     def put(self, judged: Mapping[str, float]) -> None:

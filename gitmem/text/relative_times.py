@@ -32,7 +32,8 @@ _NAMED = lazy(
 
 
 def counts_from_its_day(text: str) -> bool:
-    """Whether a text names a time that is counted from the day on which it was said."""
+    """Whether a text names a time that counts from the day on which it was said (`next month`, `어제`). A day of
+    the week alone does not count."""
     lower = text.lower()
     return (
         _NAMED.search(lower) is not None

@@ -66,7 +66,7 @@ def terms(text: str) -> list[str]:
 
 
 def latin_length(text: str) -> int:
-    """The length of a text in Latin letters: a Hangul syllable counts two, a Kana or Han character three."""
+    """The length of a text, counted in Latin letters: a Hangul syllable counts two, a Kana or Han character three."""
     return len(text) + sum(1 if letter >= "\uac00" else 2 for letter in text if letter >= "\u1100")
 
 
@@ -169,7 +169,8 @@ _KATAKANA_OFFSET = 0x60  # code point of a Katakana letter minus that of its Hir
 
 
 def without_diacritics(text: str) -> str:
-    """The text without diacritics: `resume` for `résumé`."""
+    """The text in NFKD without combining marks: `resume` for `résumé`. Not for Hangul or Kana, which stay
+    decomposed."""
     import unicodedata
 
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
@@ -214,7 +215,8 @@ _STEP4 = (
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case English word; any other text is returned unchanged."""
+    """The stem of a lower-case English word. A word of one or two letters, or with anything but ASCII letters, is
+    returned unchanged."""
     if len(word) <= 2 or not word.isascii() or not word.isalpha():
         return word
     if word.endswith("s"):

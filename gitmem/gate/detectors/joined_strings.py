@@ -75,7 +75,8 @@ def _seams(raw: str) -> list[re.Match[str]]:
 
 @lru_cache(maxsize=4)
 def without_seams(raw: str) -> Plain | None:
-    """The lines of `raw` with seams, the seams left out; None when it has none. Linear in the text."""
+    """The lines of `raw` in which a program joins strings (`"ab" + "cd"`), read as the joined string (`"abcd"`); None
+    when it has none. Linear in the text."""
     seams: list[re.Match[str]] = []
     if _may_have(raw):
         seams = _seams(raw)

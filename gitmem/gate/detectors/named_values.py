@@ -35,7 +35,8 @@ class Setting(NamedTuple):
 
 @lru_cache(maxsize=4)
 def settings(text: str, low: str) -> tuple[Setting, ...]:
-    """The settings of a text; `low`: the text in lower case."""
+    """The settings of a text whose name and value stand in fields of their own (`name: X`, `value: Y`). `low`: the text
+    in lower case."""
     if "value" not in low:
         return ()
     return tuple(_settings(text, low))

@@ -83,7 +83,8 @@ def places(text: str, words: tuple[str, ...]) -> list[int]:
 
 
 def present(text: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words that a text holds, the ASCII ones first; these are searched in bytes, which is faster."""
+    """The words of `words` that occur in a text, in the same case, the ASCII ones first; these are searched in bytes,
+    which is faster."""
     ascii_bytes = plain(text)
     found = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
     if not text.isascii():

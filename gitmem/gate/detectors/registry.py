@@ -140,7 +140,7 @@ def is_secret(match: Match) -> bool:
 
 
 def load(name: str) -> Callable[[Text], Iterator[Match]]:
-    """The `detect` function of a detector, whose module is imported now. Raises KeyError as `registered`."""
+    """The `detect` function of a detector, whose module is imported now. Raises KeyError for an unknown name."""
     return _detect_of(registered(name).module)
 
 
@@ -152,7 +152,7 @@ def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
 
 
 def examples(name: str) -> dict[str, Examples]:
-    """The examples of each rule of a detector, by rule name. Raises KeyError as `registered`."""
+    """The examples of a detector, by the name of the rule. Raises KeyError for an unknown detector."""
     table: dict[str, Examples] = import_module(registered(name).module).EXAMPLES
     return table
 
@@ -165,7 +165,7 @@ def evidence(text: Text) -> Iterator[Evidence]:
 
 
 def run(text: Text, names: Iterable[str]) -> list[Match]:
-    """All matches of the named detectors in order of place, without duplicates. Raises KeyError as `registered`.
+    """All matches of the named detectors in order of place, without duplicates. Raises KeyError for an unknown name.
 
     An exception of a detector is not caught here: otherwise a detector that failed would look like one that found
     nothing.

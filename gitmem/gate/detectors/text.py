@@ -173,7 +173,8 @@ class Text:
 
     @property
     def changed(self) -> bool:
-        """Whether normalisation moved any character, which is a sign of disguise or of typography."""
+        """Whether normalisation changed the offsets (characters removed, added or joined), which is a sign of disguise
+        or of typography."""
         return self.norm is not self.raw and self._map is not None
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from gitmem.gate.scan import Report
 
 
 class Scanned(NamedTuple):
-    """How much was scanned."""
+    """How much was scanned. `blobs`: files, or versions of files. `bytes`: of these, and of commit messages."""
 
     blobs: int
     bytes: int

@@ -41,7 +41,8 @@ _MIN_RUN_CHARS, _MAX_RUNS = 6, 100  # of invisible text that is judged by itself
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """The findings for encoded or disguised parts of a text that are an instruction or a secret."""
+    """The matches for encoded or disguised parts of a text that are an instruction or a secret, and for a part that is
+    too long to be decoded whole."""
     views = decoded(text.raw, exhaustive=text.exhaustive)
     for view in islice(views, _MAX_VIEWS):
         yield from _read(view)

@@ -32,7 +32,7 @@ _ASCII_TOKEN = lazy(r"[a-z_][a-z0-9_']*|\d+|[^\s\w]")  # the same tokens, faster
 
 
 def bucket(feature: str) -> int:
-    """The bucket of a feature."""
+    """The number of the bucket into which a feature is hashed, from 0 to BUCKETS - 1."""
     return crc32(feature.encode("utf-8", "replace")) & BUCKETS - 1
 
 
@@ -72,7 +72,7 @@ def neighbour_buckets(line: str, prefix: str) -> set[int]:
 
 
 def concept_buckets(names: Iterable[str]) -> list[int]:
-    """The buckets of concepts and of pairs of concepts."""
+    """The buckets of the concepts with these names, and of each pair of them."""
     ordered = sorted(names)
     single = [bucket(f"={name}") for name in ordered]
     return single + [bucket(f"={name}+{other}") for i, name in enumerate(ordered) for other in ordered[i + 1 :]]

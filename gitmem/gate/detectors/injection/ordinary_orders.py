@@ -139,7 +139,7 @@ def is_ordinary(unit: str, parts: Collection[C]) -> bool:
 
 
 def sends_what_is_public(step: str) -> bool:
-    """Whether a step of a list sends a public key."""
+    """Whether a step of a list names a public key, so that it may be sent."""
     return _PUBLIC.search(step) is not None
 
 
@@ -157,8 +157,8 @@ def without_sign_in(unit: str) -> str:
 
 
 def has_cost(parts: Collection[C]) -> bool:
-    """Whether the concepts of a sentence include a cost that every attack has; without one a likely finding is
-    dropped."""
+    """Whether the concepts of a sentence include a harm that every attack does: it conceals, skips a confirmation,
+    switches a check off, destroys, sends or shows a secret and the like. A likely finding without one is dropped."""
     found = set(parts)
     return bool(
         found & {C.CONCEAL, C.NO_ASKING, C.SWITCH_OFF, C.DESTROY, C.UNBOUND, C.ROLE, C.SPREAD}

@@ -26,7 +26,8 @@ _JOINED_CELLS = 24  # cells of one line; the next line begins in the middle of i
 
 
 def lines(folded: str) -> Iterator[Line]:
-    """The joined lines of a folded text: list steps and table cells, each as one `Line` with `pieces`."""
+    """The lines that a folded text gives when list steps (the last one with an address) or cells of tables are joined;
+    the `pieces` of a `Line` are these steps or cells."""
     if "://" in folded:
         yield from _steps(folded)
     if "|" in folded:

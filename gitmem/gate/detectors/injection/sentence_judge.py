@@ -66,9 +66,9 @@ def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Ve
     """The units of `text` that read as instructions; no two of them overlap. The time is linear in the text.
 
     `boost`: a number that is added to each score, for a text that is suspicious before a word of it is read (it was
-    hidden, or encoded). `likely`: False yields only units that block. Units that block come first, then orders that are
-    split over lines (`_parted`), then likely ones; each group has the highest score first, in an exhaustive text the
-    shortest first.
+    hidden, or encoded). `likely`: False leaves out units that do not block. Units that block come first, then orders
+    that are split over lines or cells, then likely units. The first and the last group have the highest score first, in
+    an exhaustive text the shortest unit first.
     """
     folded = _without_boilerplate(text.folded)
     verdicts = list(_verdicts(text, folded, boost))
@@ -254,7 +254,7 @@ def _line_weight(source: str) -> float:
 
 
 def score_of(unit: str, before: str, after: str) -> float:
-    """The score of a unit of folded text between the lines `before` and `after`, as `scorer.score` computes it.
+    """The score of a unit of folded text between the lines `before` and `after`, as a logit (`scorer.score`).
 
     A unit with markup inside is scored twice, as it is written and as a rendered page shows it; the larger score
     counts.
@@ -268,5 +268,5 @@ def score_of(unit: str, before: str, after: str) -> float:
 
 @lru_cache(maxsize=_MAX_CACHED_LINES)
 def concepts_in(unit: str) -> tuple[str, ...]:
-    """The names of the concepts in a unit."""
+    """The names of the concepts in a unit of folded text, outside quotation marks (`concepts.read`)."""
     return tuple([concept.name for concept in read(unit)])

@@ -27,7 +27,7 @@ class Unit(NamedTuple):
 
 
 def units(folded: str) -> Iterator[Unit]:
-    """The units of all lines of a text."""
+    """The units of all lines of a folded text (`lines`, `units_of`)."""
     for line in lines(folded):
         yield from units_of(folded, line)
 

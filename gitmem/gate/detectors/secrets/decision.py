@@ -82,9 +82,9 @@ class Candidate(NamedTuple):
     `label`: the word, the name, the user or the beginning beside it. `join`: the sign, the scheme or the words that
     join both. `words`: the words between them. `after`: the text behind the value. `quote`: the opening quotation
     marks, "" for none; `closed`: whether the closing one stands behind it. `strength`: 2 behind `=`, `:` or a CJK
-    particle, 1 behind words, 0 behind a blank. `weak`: whether prose joins things like this too. `known`: whether a
-    user or a word for logging in stands beside it. `starred`: whether a `*` at the end belongs to the value instead
-    of being emphasis.
+    particle, 1 behind words, 0 behind a blank. `weak`: whether prose joins things like this too, or a
+    form (SHAPE) is no proof alone. `known`: whether a user or a word for logging in stands beside it. `starred`: whether
+    a `*` at the end belongs to the value instead of being emphasis.
     """
 
     place: Place
@@ -372,7 +372,8 @@ def _borders(value: str) -> int:
 def is_random(value: str, least: int, borders: int = 2) -> bool:
     """Whether a value of at least `least` characters looks made by a machine.
 
-    `borders`: how often letters and digits must meet at least; names have few such places, random values many.
+    `borders`: in a value of 16 characters or more that has a digit, how often letters and digits must meet at least;
+    names have few such places, random values many.
     """
     size = len(value)
     if size < least or not is_varied(value) or kind_of(value, "regular_expression"):

@@ -47,7 +47,8 @@ def _settings() -> dict[str, Any]:
 
 
 def detect(text: Text) -> Iterator[Match]:
-    """What the plugins find, line by line. A line over 20,000 characters is read in pieces that overlap."""
+    """The matches of the plugins of detect-secrets, line by line. A line over 20,000 characters is read in pieces that
+    overlap."""
     from detect_secrets.core import scan
     from detect_secrets.settings import transient_settings
 

@@ -112,7 +112,8 @@ def _range(inside: str) -> str:
 
 
 def fake(pattern: str, seed: str = "") -> str:
-    """A text that fits `pattern`, random to look at; another `seed` gives another."""
+    """A text that fits `pattern` (in the notation of `tokens.txt`), random to look at, but the same for the same
+    arguments; another `seed` gives another text."""
     numbers = _stream(pattern + seed)
     return _write(
         pattern, lambda alphabet, count: "".join(alphabet[next(numbers) % len(alphabet)] for _ in range(count))

@@ -53,7 +53,7 @@ def word_list(name: str) -> tuple[str, ...]:
 
 
 def label_pattern(label: str) -> str:
-    """The pattern of every word for a `password` or a `secret` in `labels.txt`, on text in lower case."""
+    """The pattern of all words for `label` in `labels.txt`, for text in lower case. `label`: "password" or "secret"."""
     return "|".join([pattern for name, _, pattern in rows("labels.txt", 3, keys=2) if name == label])
 
 
@@ -141,13 +141,13 @@ def shapes() -> tuple[Shape, ...]:
 
 @cache
 def literals_in_prose() -> frozenset[str]:
-    """The literals that may stand in prose, next to spaces."""
+    """The literals of `shapes.txt` that may stand in prose, next to spaces."""
     return frozenset([literal for shape in shapes() for literal in shape.in_prose])
 
 
 @cache
 def literals_in_runs() -> frozenset[str]:
-    """The literals that stand in unbroken runs only."""
+    """The literals of `shapes.txt` that stand in unbroken runs only."""
     return frozenset([literal for shape in shapes() for literal in shape.in_runs])
 
 
