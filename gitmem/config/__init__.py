@@ -32,7 +32,7 @@ class Config(NamedTuple):
     context_similarity: float = 0.7  # weights of an item's relevance: its similarity to the prompt,
     context_recency: float = 0.2  # its recency, exp(-context_decay * days),
     context_importance: float = 0.1  # and its importance
-    context_decay: float = 0.002  # of recency, a day
+    context_decay: float = 0.002  # decay of recency for each day
     context_evidence: float = 0.5  # least evidence, 0 to 1, for an answer to a prompt or a search; 0: any is enough
     context_ceiling: int = 0  # tokens of all contexts of a session; 0: no ceiling
     tokenizer: str = "pieces"  # what counts the tokens of a context: "pieces" or "gguf:PATH"
@@ -47,7 +47,7 @@ class Config(NamedTuple):
     session_model: str = "rules"  # model that also chooses what a flush keeps; as `model`
     session_prompt: str = ""  # what that model is told to select; "": the words of the package
     session_reset: str = "never"  # when a session nobody ended is over: "never", "daily", "idle" or "either"
-    session_hour: int = 4  # of a daily reset, local time, 0 to 23
+    session_hour: int = 4  # hour of a daily reset, local time, 0 to 23
     session_idle: int = 60  # minutes without activity until an idle reset, 1 to 525,600
     # Index.
     history_repos: tuple[str, ...] = ()  # folders of other clones whose commits count as history too
@@ -55,7 +55,7 @@ class Config(NamedTuple):
     embedder: str = "static"  # who makes the vectors of chunks: "static", "gguf:PATH" or "http:URL"
     query_prefix: str = "auto"  # before a question for the embedder: "auto", "none" or the text
     passage_prefix: str = "auto"  # before an indexed text, in the same way
-    http_seconds: int = 30  # for a request to an embedder's server, 1 to 3600
+    http_seconds: int = 30  # seconds for a request to an embedder's server, 1 to 3600
     http_key_file: str = ""  # path of the file with the key for "http:" servers; "": no key is sent
     chunk_size: int = 200  # tokens of a chunk, about; a token is one CJK character or four others; 20 to 4000
     chunk_overlap: int = 0  # tokens that a chunk repeats of the one before it, fewer than `chunk_size`; 0: none
@@ -67,7 +67,7 @@ class Config(NamedTuple):
     search_pool: int = 28  # best chunks by words, and as many by meaning, whose lines are scored; 1 to 1000
     search_similarity: float = 1.0  # weight of that score beside recency and importance, 0.01 to 1
     search_recency: float = 0.02  # weight of recency, exp(-search_decay * days)
-    search_decay: float = 0.0077  # of recency, a day; recency halves in 90 days
+    search_decay: float = 0.0077  # decay of recency for each day; recency halves in 90 days
     search_importance: float = 0.04  # weight of a fact's importance
     search_weight: tuple[str, ...] = ()  # "NAME=VALUE": constants of `search/weights` to change
     rerank_hits: int = 20  # hits that a model of `--rerank` reads, 1 to 200
@@ -83,9 +83,9 @@ class Config(NamedTuple):
     # Promotion: the step from daily logs to MEMORY.md.
     model: str = "rules"  # what finds facts: "rules", "gguf:PATH" or "http:URL#MODEL"
     model_use: str = "auto"  # "judge": it judges statements; "list": it lists facts; "auto": a small one judges
-    model_seconds: int = 300  # that a run of the model may take
-    model_tokens: int = 20_000  # that it may write in a run
-    max_facts: int = 20  # that a run may add
+    model_seconds: int = 300  # seconds that a run of the model may take
+    model_tokens: int = 20_000  # tokens that the model may write in a run
+    max_facts: int = 20  # facts that a run may add
     memory_lines: int = 200  # lines of MEMORY.md above which a promotion archives facts that cite a log
     # How the values came to be; these two are no settings.
     origins: tuple[tuple[str, str], ...] = ()  # (field, where it was set): a scope of Git, "option" or .gitmem.toml

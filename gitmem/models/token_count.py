@@ -47,7 +47,8 @@ def count_of(name: str) -> Count:
 
 
 def by_pieces(find: Find) -> Count:
-    """The built-in count function over the pieces that `find` knows. It caches the count of each word."""
+    """The built-in function that counts the tokens of a text, over the pieces that `find` knows (row of a piece, -1 for
+    an unknown one). It caches the count of each word."""
     from gitmem.models.wordpiece import words  # `estimate` does not need it, and its import takes time
 
     known: dict[str, float] = {}

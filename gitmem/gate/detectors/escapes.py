@@ -84,7 +84,8 @@ class Plain(NamedTuple):
 
 
 class PlainLines:
-    """Builds a `Plain` of the text `raw` from parts that are added in order."""
+    """Builds a `Plain` of the text `raw`: `take` adds a part, `gap` marks text that is left out, `finish` returns the
+    `Plain`. The parts are added in the order of the text."""
 
     def __init__(self, raw: str) -> None:
         self._raw = raw
