@@ -55,7 +55,8 @@ def load(
 
 
 def changed(config: Config, key: str, text: str) -> Config:
-    """`config` with one setting changed as by the user; a setting with several values gets one more.
+    """`config` with one setting changed as by the user; a setting with several values gets one more. `key`: `maxFacts`
+    or `mem.maxFacts`, in any case. `text`: the value.
 
     Raises BadConfig for an unknown key or an invalid value.
     """

@@ -70,7 +70,7 @@ def allowed_name(name: str) -> str:
     """The name of a file, a branch or a tag; `withholding.WITHHELD_NAME` when it holds a secret or reads as an
     instruction.
 
-    Only a name with a part of at least _MIN_SENTENCE_WORDS words is scanned; signs between its words count as blanks.
+    Only a name with a part of four words or more is scanned; signs between its words count as blanks.
     """
     parts = [part for part in name.split("/") if len(_WORD.findall(part)) >= _MIN_SENTENCE_WORDS]
     if not parts:

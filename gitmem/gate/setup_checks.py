@@ -98,8 +98,8 @@ def hook_check(repo: Repository, folder: Path) -> Check:
 
 
 def hook_faults(repo: Repository, folder: Path) -> HookFaults:
-    """The hooks in `folder` that may not run: those whose file is not as we wrote it, and expected hooks that neither a
-    file of ours nor pre-commit nor lefthook runs.
+    """The hooks in `folder` that may not run: those whose file is not as we wrote it, those that Git may not execute or
+    reach, and expected hooks that neither a file of ours nor pre-commit nor lefthook runs.
 
     Expected are the hooks that were installed before. Without a record of them, all hooks are expected if one of the
     gate's hooks is there, else only those that refresh the index.

@@ -44,8 +44,8 @@ def staged_layout_loss(repo: Repository, head: str) -> Iterator[Finding]:
 
 
 def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entry], commit: str) -> Iterator[Finding]:
-    """A finding when notes of the tree `before` are not memory in the tree `after`. Its path is the file that caused
-    the loss. Raises BadConfig when the settings of `after` cannot be read.
+    """A finding when notes that are memory in the tree `before` are still in the tree `after`, but are not memory
+    there. Its path is the file that caused the loss. Raises BadConfig when the settings of `after` cannot be read.
 
     The finding blocks when the tree before has more notes than other files (`git mem init` adopts such a tree) or has
     our settings. Else it warns, since nobody used the repository as a folder of notes.

@@ -114,7 +114,7 @@ def find_in_all(
     """Apply `found` to the raw text and to its other readings: yields (start, end in the raw text, find).
 
     `span`: returns the range of a find in the string that `found` was given. Of finds that overlap only the longest is
-    yielded. Without other readings the first one counts, and `found` runs only as far as the caller reads.
+    yielded; without other readings it is the first, and `found` runs only as far as the caller reads.
     """
     seen = Spans()
     own = ((*span(find), find) for find in found(text.raw))

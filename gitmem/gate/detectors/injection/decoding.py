@@ -215,8 +215,8 @@ def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
     """The parts of a text that decode to readable text, one level deep. They come by encoding, then in the order of the
     text, and may overlap.
 
-    A part that is too long to be decoded whole has a view of kind CUT too. After `_BUDGET` decoded characters a view of
-    kind CUT is the last one; with `exhaustive` each further part gives one.
+    A part that is too long to be decoded whole has a view of kind CUT too. After 96 KB of decoded text a view of kind
+    CUT is the last one; with `exhaustive` each further part gives one.
     """
     budget = _BUDGET
     for kind, needs, pattern, decode in _DECODERS:

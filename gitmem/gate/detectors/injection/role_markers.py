@@ -126,10 +126,10 @@ _MAX_READ_CHARACTERS = 400  # characters after a marker that are read
 
 
 def find_markers(text: Text) -> Iterator[Match]:
-    """The matches for role markers: each hard marker, but in a line about markers only before an instruction, and each
-    soft marker before an instruction. A marker in quotation marks or backticks, and one that closes an element of the
-    text itself, is left out. After _MAX_MARKERS different texts behind markers, a match says that the rest was not
-    read."""
+    """The matches for role markers. A hard marker (a token such as `<|im_start|>`) is a match, but in a line about
+    markers only before an instruction; a soft one (an ordinary tag, label or heading) only before an instruction. A
+    marker in quotation marks or backticks, and one that closes an element of the text itself, is left out. After 1,000
+    different texts behind markers, a match says that the rest was not read."""
     folded = text.folded
     places = _marker_places(folded)
     last = -1

@@ -82,8 +82,8 @@ def is_code(value: str) -> bool:
 
 
 def is_tangled(value: str) -> bool:
-    """Whether a value has five kinds of symbol and brackets that do not match: a generated password, no
-    expression."""
+    """Whether a value of at least 11 characters looks like a generated password and like no expression: five kinds of
+    symbol, six letters, and brackets that do not match or letters and digits that meet six times."""
     if len(value) < 11 or len(set(patterns.odd_symbol.findall(value))) < 5 or sum(map(str.isalpha, value)) < 6:
         return False
     if patterns.call.match(value) or patterns.link_or_pattern.search(value):
