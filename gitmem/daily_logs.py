@@ -1,5 +1,5 @@
-"""The daily logs: which paths are logs of which day and agent, the path of the log of a day, and the logs of a work
-tree, whose names alone are read."""
+"""Finds daily logs by their paths, and names the log of a day and agent. It reads only the names of files, never their
+text."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def daily_form(pattern: str) -> re.Pattern[str]:
     """The regular expression for the paths of a daily pattern: YYYY, MM and DD are digits, `*` is any text without "/".
 
     The groups `y`, `m` and `d` have the date; a field that occurs twice must have the same digits. Raises UsageError
-    for a pattern without all three fields or the ending .md, with `**`, `[`, `]`, `?` or more than two `*`, or longer
-    than MAX_PATTERN_CHARS.
+    for a pattern that lacks one of the three fields, that does not end with .md, that has `**`, `[`, `]`, `?` or more
+    than two `*`, or that is longer than MAX_PATTERN_CHARS.
     """
     parts = _pattern_parts(pattern)
     is_dated_markdown = {"YYYY", "MM", "DD"} <= set(parts) and pattern.endswith(".md")
@@ -79,8 +79,7 @@ def daily_form(pattern: str) -> re.Pattern[str]:
 
 
 def daily_glob(pattern: str, day: date | None = None) -> str:
-    """The glob of `[memory] paths` for the logs of a daily pattern, on any day or on `day`. It does not check the
-    pattern.
+    """The glob that matches the logs of a daily pattern, on any day or on `day`. It does not check the pattern.
 
     With a day and a pattern without `*` the glob is the path of that day's log.
     """
@@ -102,7 +101,8 @@ def _pattern_parts(pattern: str) -> list[str]:
 
 
 def agent_of(path: str) -> str:
-    """The agent's name in `memory/YYYY-MM-DD.<agent>.md`; "" for a log without one."""
+    """The agent's name in the path of a daily log, `memory/YYYY-MM-DD.<agent>.md`; "" for a log without one and for any
+    other path."""
     match = DAILY.match(nfc_name(path))
     if not match:
         return ""
@@ -110,7 +110,7 @@ def agent_of(path: str) -> str:
 
 
 def log_path(day: date, agent: str, patterns: Iterable[str]) -> str:
-    """The path of the log of a day to which a line is added; every writer of a line asks this function.
+    """The path of the daily log to which a line of this day is added. Every writer of a line calls this function.
 
     An agent has a log of its own, below memory/. For a person (`agent` is "") the log is named by the first of the
     `patterns` of `[memory] daily` that has no `*` and does not lead out of the repository; without one it is the shared
@@ -126,10 +126,11 @@ def log_path(day: date, agent: str, patterns: Iterable[str]) -> str:
 
 
 def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None = None) -> dict[str, date]:
-    """Path -> day of each daily log, sorted by path.
+    """Path -> day of each daily log in the work tree `root`, sorted by path.
 
-    `patterns`: patterns of daily logs outside memory/, as `daily_glob` reads them. `days`: only logs of these days,
-    None for all. Logs below memory/ are left out if memory/ is a symbolic link.
+    `patterns`: patterns of daily logs outside memory/, such as `journals/YYYY_MM_DD.md`. `days`: only logs of these
+    days, None for all. Logs below memory/ are left out if memory/ is a symbolic link. Raises UsageError for an invalid
+    pattern that matches a file.
     """
     found: dict[str, date] = {}
     folder = root / "memory"

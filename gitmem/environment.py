@@ -52,11 +52,11 @@ def open_environment(
     closes the repository.
 
     When a profile is active (`git mem profile switch`), the command goes to that profile's memory, as if it had been
-    started there: the current folder of the process becomes the root of that memory. It stays in the current folder
-    with `stay`, inside a Git hook, and when GIT_DIR or GIT_INDEX_FILE names a repository. `overrides`: as in
-    `config.loading.load`. `here`: a lookup that has already started. Raises NotARepository and GitFailed as
-    `RepositoryLookup.result`; BadConfig as `load` does; GitMemError when the current folder belongs to another profile,
-    and when the active profile is unknown or its folder is gone.
+    started there: the current folder of the process becomes the root of that memory. The command stays in the current
+    folder with `stay`, and when GIT_DIR or GIT_INDEX_FILE is set, as inside a Git hook. `overrides`: setting -> value
+    of command-line options. `here`: a lookup of the repository that has already started. Raises NotARepository outside
+    a repository, GitFailed when Git fails, BadConfig for an invalid setting, and GitMemError when the current folder
+    belongs to another profile, or when the active profile is unknown or its folder is gone.
     """
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository
@@ -93,9 +93,9 @@ def open_environment(
 def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path | None:
     """The work tree of the active profile. None without an active profile, or when the current repository is its own.
 
-    `pairs`: the user's settings. `here`: the Git directory of the current repository, None outside one. Raises
-    GitMemError when the current repository is another profile's, and when the active profile is unknown or its folder
-    is gone.
+    `pairs`: the user's settings, (key, value, scope). `here`: the Git directory of the current repository, None outside
+    one. Raises GitMemError when the current repository is another profile's, and when the active profile is unknown or
+    its folder is gone.
     """
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return None
@@ -139,8 +139,9 @@ def settings(
 ) -> Config:
     """The settings in force for a repository: its .gitmem.toml, the user's Git configuration and options.
 
-    `overrides`, `pairs`: as in `config.loading.load`; None for `pairs` reads them from the repository. Raises BadConfig
-    as `load` does, and for a profile whose agent name is invalid.
+    `overrides`: setting -> value of command-line options, which win. `pairs`: the user's settings, (key, value, scope);
+    None reads them from the repository. Raises BadConfig for an invalid setting, also for an invalid agent name of a
+    profile.
     """
     if pairs is None:
         pairs = repo.user_config()
@@ -157,8 +158,8 @@ def settings(
 def tracked_text(repo: Repository) -> str:
     """The text of .gitmem.toml in the work tree, or in Git's index when a sparse checkout leaves the file out.
 
-    "" for a repository without that file, a bare repository, a link and an unreadable file. At most MAX_SETTINGS_BYTES
-    are read; bytes that are not UTF-8 become U+FFFD.
+    "" for a repository without that file, a bare repository, a symbolic link and an unreadable file. At most
+    MAX_SETTINGS_BYTES are read; bytes that are not UTF-8 become U+FFFD.
     """
     if repo.root is None:
         return ""

@@ -20,7 +20,7 @@ class Exit(IntEnum):
 
 
 class GitMemError(Exception):
-    """Could not run: `message` says what is wrong, `hint` what to type next (may be empty).
+    """The command could not run: `message` says what is wrong, `hint` what to type next (may be empty).
 
     Neither may ever hold a secret or unescaped text of a memory file.
     """
@@ -76,7 +76,7 @@ class NotSigned(GitFailed):
 
 
 class TooManyFiles(GitMemError):
-    """A tree lists more files than the limit: a few tree objects that contain each other can list any number."""
+    """A tree lists more files than the limit. A few tree objects that contain each other can list any number."""
 
 
 class BadConfig(GitMemError):
@@ -116,6 +116,7 @@ class ModelUnavailable(GitMemError):
 
 
 class Refused(GitMemError):
-    """A check refused (exit code 1). `message`: the reason, safe to print."""
+    """The gate or another check does not allow what was asked, such as a write with a secret (exit code 1). `message`:
+    the reason, safe to print."""
 
     exit_code = Exit.FINDINGS

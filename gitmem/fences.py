@@ -12,8 +12,8 @@ _FENCE = re.compile(r"`{3,}(?=[^`]*$)|~{3,}")  # backticks followed by another b
 
 
 def fence_around(*texts: str) -> str:
-    """A run of backticks with which a block of these texts can be fenced: longer than any run inside them, at least
-    three."""
+    """A fence of backticks for a block that shall contain these texts: at least three, and longer than any run of
+    backticks inside them."""
     return "`" * max(3, 1 + max((len(run) for text in texts for run in re.findall("`+", text)), default=0))
 
 
@@ -28,7 +28,7 @@ def opening_fence(text: str) -> str:
 
 def closes_fence(text: str, fence: str) -> bool:
     """Whether a line closes the block that `fence` opened: it repeats the same character at least as often, and has
-    nothing else."""
+    nothing else but white space around it."""
     bare = text.strip(" \t\r")
     return bare.startswith(fence) and not bare.strip(fence[0])
 

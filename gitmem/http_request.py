@@ -34,7 +34,7 @@ class Response:
 
     @property
     def is_web_page(self) -> bool:
-        """Whether it is a web page, as from a proxy, a login or a URL that is not the API's."""
+        """Whether the response is HTML and not the API's JSON: a proxy, a login page or a wrong URL answered."""
         return self.data.lstrip()[:1] == b"<" or "text/html" in self.headers.get("content-type", "")
 
 
@@ -48,12 +48,12 @@ def send(
     error_limit: int,
     use_proxy: bool = True,
 ) -> Response:
-    """Send one request and return the response of any status.
+    """Send one request and return the response, whatever its status. A redirect is returned, not followed.
 
-    `limit`, `error_limit`: the most bytes that are read of a response, and of one with an error status or a redirect.
-    `Response.data` of a longer one is cut there, without an error. `use_proxy`: use the proxies that the environment
-    names. Raises NoResponse when no connection is made, when the server sends nothing for TIMEOUT_SECONDS, and for an
-    invalid URL.
+    `limit`: the most bytes that are read of a response's body. `error_limit`: the same for an error status or a
+    redirect. A longer body is cut there without an error. `use_proxy`: use the proxies that the environment names.
+    Raises NoResponse when no connection is made, when the server sends nothing for TIMEOUT_SECONDS, and for an invalid
+    URL.
     """
     import http.client
     from urllib import error, request

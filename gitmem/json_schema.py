@@ -50,8 +50,8 @@ def result_schema(cls: type, define: Define | None = None) -> Schema:
     """The schema of the JSON that `json_values` writes for a value of a class.
 
     `define`: returns the schema that stands for a nested class; without it nested classes are described in place. A key
-    is required unless it is left out for an empty value. The class's docstring gives the descriptions of the keys.
-    Raises TypeError as `schema_of`.
+    is required unless the JSON leaves it out when it is empty. The class's docstring gives the descriptions of the
+    keys. Raises TypeError for an annotation that JSON has no form for.
     """
     words = descriptions(cls)
     properties, required = {}, []
@@ -75,7 +75,8 @@ def result_schema(cls: type, define: Define | None = None) -> Schema:
 def request_schema(cls: type) -> Schema:
     """The schema of a request. A field without a default is required. A default is listed if it is not empty.
 
-    A field whose name ends in `_` stands for a key that is a word of Python. Raises TypeError as `schema_of`.
+    A field whose name ends in `_` stands for a key that is a word of Python (`from_` for `from`). Raises TypeError for
+    an annotation that JSON has no form for.
     """
     defaults, words = _defaults(cls), descriptions(cls)
     properties: dict[str, Schema] = {}
@@ -94,14 +95,14 @@ def request_schema(cls: type) -> Schema:
 
 
 def request_of(cls: type[Request], given: Mapping[str, Any]) -> Request:
-    """A value of the class `cls` from the values of a request. A key that is a word of Python fills the field of that
-    name with `_` at its end. The values must keep the class's schema: they are not checked here."""
+    """A value of the class `cls` from the values of a request: key -> value. A key that is a word of Python (`from`)
+    fills the field with `_` at its end. The caller has checked the values against the class's schema."""
     return cls(**{f"{name}_" if iskeyword(name) else name: value for name, value in given.items()})
 
 
 def schema_of(annotation: Any, define: Define | None = None) -> Schema:
-    """The schema of the values of an annotation. `define`: returns the schema of a class with JSON keys; None for
-    `result_schema`. Raises TypeError for an annotation that JSON has no form for."""
+    """The schema of the values of an annotation. `define`: returns the schema that stands for a class with JSON keys;
+    None describes the class in place. Raises TypeError for an annotation that JSON has no form for."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is NotRequired:
         return schema_of(arguments[0], define)
@@ -130,7 +131,7 @@ def schema_of(annotation: Any, define: Define | None = None) -> Schema:
 
 
 def keys(cls: type) -> tuple[Key, ...]:
-    """The keys of a class's JSON, in order; none for a class that is no JSON object."""
+    """The keys of a class's JSON, in order; () for a class that is no JSON object. A TypedDict has keys, too."""
     if is_typeddict(cls):
         kinds = _annotations(cls).items()
         return tuple(Key(name, name, optional=get_origin(kind) is NotRequired) for name, kind in kinds)
@@ -140,8 +141,8 @@ def keys(cls: type) -> tuple[Key, ...]:
 def descriptions(cls: type) -> dict[str, str]:
     """Key or attribute -> what the class's docstring says of it.
 
-    That is the text after "`key`: " or "`key`, `other`: ", to the next such head or the end of the paragraph. What a
-    paragraph that begins with "JSON: " says of a key comes before what the others say of the attribute.
+    The description is the text after "`key`: " or "`key`, `other`: ", to the next such head or the end of the
+    paragraph. A paragraph that begins with "JSON: " wins over the others, where both describe the same name.
     """
     said: dict[str, str] = {}
     paragraphs = [" ".join(paragraph.split()) for paragraph in (cls.__doc__ or "").split("\n\n")]

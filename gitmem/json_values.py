@@ -33,8 +33,9 @@ def parse_json_object(text: str | bytes) -> dict[str, Any]:
 
 
 class Key(NamedTuple):
-    """A key of a JSON object. `attribute`: the attribute that has its value. `or_null`: null is written for an empty
-    value or 0. `optional`: the key is left out then."""
+    """A key of a JSON object. `attribute`: the attribute that has its value, with dots for an attribute of that value
+    (`fact.line`). `or_null`: an empty value, 0 or False is written as null. `optional`: the key is left out for such a
+    value."""
 
     name: str
     attribute: str
@@ -45,9 +46,9 @@ class Key(NamedTuple):
 def json_keys(names: str) -> Callable[[Class], Class]:
     """A class decorator that lists the keys of the class's JSON, in order.
 
-    `names`: the keys, with spaces between them. `name?` is null where its attribute is empty or 0, `[name]` is left out
-    there, and `name=attribute` has the value of an attribute of another name. A dot goes on to an attribute of that
-    value, and to null where it is None: `line=fact.line`.
+    `names`: the keys, with spaces between them. `name?` is null where its attribute is empty, 0 or False, `[name]` is
+    left out there, and `name=attribute` has the value of an attribute of another name. A dot goes on to an attribute of
+    that value, and to null where the value is None: `line=fact.line`.
     """
 
     def with_keys(cls: Class) -> Class:
@@ -59,7 +60,7 @@ def json_keys(names: str) -> Callable[[Class], Class]:
 
 @cache
 def keys_of(names: str) -> tuple[Key, ...]:
-    """The keys that a text lists, as `json_keys` reads it."""
+    """The keys in a text such as `id [day] line=fact.line`, in the notation of `json_keys`; () for ""."""
     keys = []
     for spelled in names.split():
         name, _, attribute = spelled.strip("[]?").partition("=")
@@ -68,7 +69,8 @@ def keys_of(names: str) -> tuple[Key, ...]:
 
 
 def keys_of_class(cls: type) -> tuple[Key, ...]:
-    """The keys of a class's JSON: those of `json_keys`, else its fields; none for a class that is no JSON object."""
+    """The keys of a class's JSON: those that `json_keys` lists, else one for each field of a NamedTuple or dataclass;
+    () for any other class."""
     if hasattr(cls, "json_keys"):
         return tuple(cls.json_keys)
     return keys_of(" ".join(field_names(cls)))
@@ -77,9 +79,9 @@ def keys_of_class(cls: type) -> tuple[Key, ...]:
 def json_value(value: Any) -> Any:
     """A value as dicts, lists, strings, numbers, booleans and None.
 
-    A NamedTuple or a dataclass becomes an object of its keys, an enum its value, a path its text, a date or a time
-    ISO 8601, any other tuple or set a list (of a set in no fixed order). A value of any other class is returned as it
-    is.
+    A NamedTuple or a dataclass becomes the object that `json_object` makes, an enum its value, a path its text, a date
+    or a datetime ISO 8601 text. Any other list, tuple or set becomes a list (of a set in no fixed order), a mapping a
+    dict with the same keys. A value of any other class, such as `time`, is returned as it is.
     """
     if value is None or type(value) in (str, int, float, bool):
         return value
@@ -99,7 +101,11 @@ def json_value(value: Any) -> Any:
 
 
 def json_object(value: Any, names: str = "") -> dict[str, Any]:
-    """The JSON object of a value: the keys of its class, or those of `names`, as `json_keys` reads them."""
+    """The JSON object of a value of a class with fields: key -> JSON value.
+
+    `names`: the keys, in the notation of `json_keys`. Without them the keys are those that `json_keys` lists for the
+    class, or else its fields.
+    """
     made = {}
     for key in keys_of(names) or keys_of_class(type(value)):
         item = value

@@ -1,8 +1,8 @@
 """A linear model: one weight for each feature and class, read from a table that people can read and compare.
 
 The score of a class is its bias plus the sum of weight times value over the features that have a weight. With one class
-the score is the log-odds of that class (logistic regression); with several, `probabilities` gives each its share
-(multinomial logistic regression). `tools/train.py` learns the weights; nothing here learns.
+the score is the log-odds of that class (logistic regression); with several, `probabilities` gives the
+probability of each (multinomial logistic regression). `tools/train.py` learns the weights; nothing here learns.
 
 A file has header lines, an empty line, and one line for each feature, sorted by name. Tabs separate the columns:
 
@@ -39,17 +39,18 @@ class LinearModel(NamedTuple):
     thresholds: dict[str, float]
 
     def odds(self, features: Mapping[str, float]) -> float:
-        """The score of the first class: its log-odds in a model of one class. Features without a weight are ignored."""
+        """The score of the first class: bias plus weights times values. It is the log-odds in a model of one class.
+        Features without a weight are ignored."""
         weights = self.weights[0]
         return self.biases[0] + sum([weights[name] * value for name, value in features.items() if name in weights])
 
     def probability(self, features: Mapping[str, float]) -> float:
-        """The probability of the class in a model of one class."""
+        """The probability, 0 to 1, of the class in a model of one class."""
         return 1 / (1 + exp(-self.odds(features)))
 
     def probabilities(self, features: Mapping[str, float]) -> dict[str, float]:
-        """The probability of each class by name; they add up to 1. Features that the model does not know count
-        nothing."""
+        """Class name -> its probability; they add up to 1. For a model of several classes. Features without a weight
+        are ignored."""
         known = features.items()
         scores = [
             bias + sum([weights[name] * value for name, value in known if name in weights])
@@ -62,7 +63,7 @@ class LinearModel(NamedTuple):
 
 
 def parse(text: str) -> LinearModel:
-    """The model in the text of a file. Raises ValueError for a text that is not such a table."""
+    """The model in the text of a file, a table as the module describes it. Raises ValueError for any other text."""
     head, _, body = text.partition("\n\n")
     header: dict[str, list[str]] = {}
     for line in head.split("\n"):

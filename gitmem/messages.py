@@ -37,6 +37,6 @@ class Message(str):
 
 
 def joined(joint: str, parts: Iterable[object]) -> Message:
-    """The parts with `joint` between them, as one message; each part keeps its own translation."""
+    """The parts with the text `joint` between them, as one message; each part keeps its own translation."""
     values = tuple(parts)
     return Message(joint.replace("{", "{{").replace("}", "}}").join("{}" for _ in values), *values)

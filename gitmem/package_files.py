@@ -12,10 +12,9 @@ SUFFIXES = frozenset((".py", ".json", ".bin", ".tsv"))  # of files on which a re
 
 @cache
 def state_of(*folders: str) -> str:
-    """A hash of name, size and time of every file with one of SUFFIXES in these folders of the package.
+    """A hash of name, size and modification time of every file with one of SUFFIXES in these folders of the package.
 
-    `folders`: paths below the package, such as "models/static". "" if the package is no folder (a zipped package), so
-    that nothing is cached.
+    `folders`: paths below the package, such as "models/static". "" if a file cannot be read, so that nothing is cached.
     """
     digest = hashlib.sha256()
     try:

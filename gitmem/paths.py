@@ -126,8 +126,8 @@ def _only_topics(names: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=4096)  # asked for each fact, of a few paths
 def kind(path: str) -> Kind:
-    """The kind of the file at a path, by its spelling alone: OTHER for what does not end with `.md` or is in no place
-    of memory, NOTE for any other file below memory/."""
+    """The kind of the file at a path, by its spelling alone. OTHER for a path that does not end with `.md`, or that is
+    in no place where memory is kept; NOTE for a Markdown file below memory/ without a more special kind."""
     if not path.endswith(".md"):
         return Kind.OTHER
     if path == "MEMORY.md" or path == ".claude/MEMORY.md":
@@ -193,7 +193,8 @@ def agents_read(path: str) -> bool:
 
 
 def leads_to_instructions(path: str) -> bool:
-    """Whether a link or a submodule at `path` would take the place of files that agents read."""
+    """Whether a symbolic link or a submodule at `path` would take the place of files that agents read as instructions:
+    of such a file, of a folder of them, or of anything inside."""
     last = path.rstrip("/")
     return agents_read(last) or bool(_agents_folders().search(last))
 
@@ -222,8 +223,9 @@ def _either(words: Iterable[str]) -> str:
 
 
 def file_group(path: str) -> str:
-    """The name under which statistics count a path: the value of its `Kind`, a kind of agent file (skill, rule,
-    agent...), "readme", "changelog" or "document"."""
+    """The name under which statistics count a path: the value of its `Kind` ("daily"), or for a path of Kind.OTHER a
+    kind of agent file ("skill", "rule", "agent", "command", "prompt", "instructions"), "readme", "changelog" or
+    "document"."""
     of = kind(path)
     if of is not Kind.OTHER:
         return str(of.value)
@@ -294,9 +296,10 @@ def _words_of_name(name: str) -> str:
 
 
 def log_date(path: str) -> date | None:
-    """The date in a path (a daily log, a dated episode, `2026_02_05.md`, `2026/02/05.md`).
+    """The date with which the name of a Markdown file begins (`2026-02-05-oil.md`), or which is the whole name
+    (`20260205.md`, `2026_02_05.md`) or the folders with it (`2026/02/05.md`).
 
-    None when the path has no date, or one that no calendar has.
+    None for any other path, also if a date stands later in the name, and for a day that no calendar has.
     """
     match = DATED.match(path)
     if match is not None:
@@ -310,8 +313,8 @@ def log_date(path: str) -> date | None:
 
 
 def day_in_path(path: str) -> str:
-    """The ISO day in the path of a dated file, also of one whose name only contains it (`logs/sync-2026-02-05.md`); ""
-    for none. A day that a name only contains need not be in the calendar."""
+    """The day in the name of a file, YYYY-MM-DD: the date of `log_date`, or an ISO day anywhere in the name
+    (`logs/sync-2026-02-05.md`); "" for none. A day that is not at the start of the name need not be in the calendar."""
     day = log_date(path)
     if day is not None:
         return day.isoformat()
@@ -322,7 +325,7 @@ def day_in_path(path: str) -> str:
 
 
 def date_of(year: str, month: str, day: str) -> date | None:
-    """The date of three numbers as text; None for one that no calendar has."""
+    """The date of three numbers as text; None for text that is no number, and for a day that no calendar has."""
     try:
         return date(int(year), int(month), int(day))
     except ValueError:

@@ -6,7 +6,8 @@ from gitmem.messages import Message
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """The number with its noun. `plural`: the plural when it is not the noun with an s. Pages translate the result."""
+    """The number with its noun: `1 file`, `2 files`. `plural`: the plural where it is not the noun with an s. The
+    result for several is a `Message`, which pages translate."""
     if number == 1:
         return f"1 {noun}"
     return Message(f"{{}} {plural or noun + 's'}", number)

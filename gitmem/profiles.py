@@ -22,7 +22,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 KEY = re.compile(r"mem\.profile\.(.+)\.(root|agent)", re.IGNORECASE)
 IN_FORCE = "mem.profile"
 SINCE = "mem.profileSince"  # time of the last switch: earlier messages of a session belong to another memory
-Pairs = Iterable[tuple[str, str, str]]
+Pairs = Iterable[tuple[str, str, str]]  # (key, value, scope) of the user's settings, later ones win
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,8 @@ class Profile:
 
 
 def read(pairs: Pairs) -> dict[str, Profile]:
-    """Name -> profile, sorted by name, from the user's `mem.*` settings. A profile without a root is ignored."""
+    """Name -> profile, sorted by name. `pairs`: the user's `mem.*` settings, (key, value, scope). A profile without a
+    root is ignored."""
     sections: dict[str, dict[str, str]] = {}
     for key, value, _ in pairs:
         match = KEY.fullmatch(key)
@@ -49,8 +50,8 @@ def read(pairs: Pairs) -> dict[str, Profile]:
 
 
 def active_name(pairs: Pairs) -> str:
-    """The name of the active profile, which `git mem profile switch` chose; "" for none. `pairs`: the user's
-    settings."""
+    """The name of the active profile (`mem.profile`, written by `git mem profile switch`); "" for none. `pairs`: the
+    user's settings, (key, value, scope)."""
     return next((value for key, value, _ in reversed(list(pairs)) if key.lower() == IN_FORCE), "")
 
 
@@ -90,8 +91,8 @@ def profile_of(profiles: dict[str, Profile], place: Path | None) -> Profile | No
 
 
 def repository_of(place: Path) -> Path | None:
-    """The common Git directory of the repository that contains `place`, found as Git finds it; None outside a
-    repository."""
+    """The common Git directory of the repository that contains the folder `place`, or that is `place`; None outside a
+    repository. Git is not started."""
     for folder in (place, *place.parents):
         git_dir = folder / ".git"
         if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
@@ -111,8 +112,8 @@ def _line(file: Path) -> str:
 
 
 def switch_time(pairs: Pairs) -> datetime | None:
-    """The time of the last switch between profiles; None before the first one, and for a value that is no ISO time with
-    a zone."""
+    """The time of the last switch between profiles (`mem.profileSince`); None before the first one, and for a value
+    that is no ISO time with a zone. `pairs`: the user's settings, (key, value, scope)."""
     text = next((value for key, value, _ in reversed(list(pairs)) if key.lower() == SINCE.lower()), "")
     try:
         since = datetime.fromisoformat(text)

@@ -34,14 +34,16 @@ def read_regular(path: Path, limit: int = MAX_INPUT_BYTES) -> bytes:
 
 
 def read_start(path: Path, limit: int) -> tuple[bytes, bool]:
-    """The first `limit` bytes of a regular file, and whether the file has no more. Raises OSError as `open_regular`."""
+    """(the first `limit` bytes of a regular file, whether the file has no more). Raises OSError if it cannot be opened,
+    and for a folder, a pipe or a device."""
     with open_regular(path) as file:
         data = file.read(limit + 1) or b""
         return data[:limit], len(data) <= limit
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """A regular file, open for reading. Raises OSError with a sentence as its `strerror` for anything else."""
+    """A regular file, open for reading. Raises OSError if it cannot be opened, and for a folder, a pipe or a device;
+    its `strerror` is a sentence for a person."""
     try:
         handle = os.open(path, os.O_RDONLY | system.NONBLOCK | system.RAW | system.NOCTTY)
     except ValueError:
@@ -74,8 +76,9 @@ def _size(limit: int) -> str:
 
 
 def append_private(path: Path, data: bytes) -> int:
-    """Append bytes to a file that only its owner can read, and return the file's new size. The file is created if it
-    does not exist; a symbolic link is not followed. Raises OSError if it cannot be written."""
+    """Append bytes to a file, and return the file's new size in bytes. A file that does not exist is made for its owner
+    alone (mode 0600); the mode of an existing file stays. A symbolic link is not followed. Raises OSError if the file
+    cannot be written."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.NONBLOCK | system.RAW
     with os.fdopen(os.open(path, flags, 0o600), "ab") as file:
         file.write(data)
@@ -99,7 +102,7 @@ def read_input(path: Path, standard_input: BinaryIO, limit: int = MAX_INPUT_BYTE
 
 
 def writable_file(path: Path) -> Path:
-    """The path of the file that a write to `path` replaces or creates: `path` with symbolic links followed.
+    """The path that a write to `path` replaces or creates: `path` with symbolic links followed. Nothing is written.
 
     Raises GitMemError for a folder, a pipe or a device, because a rename would replace it.
     """

@@ -14,8 +14,8 @@ def equal_at_start(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def longest_rising(numbers: Sequence[int]) -> list[int]:
-    """The ascending indices of a longest increasing subsequence (patience sorting, n log n). Of several the one is
-    chosen whose part of each length ends at the lowest number."""
+    """The ascending indices of a longest strictly increasing subsequence (patience sorting, n log n). Of several
+    longest ones it is one that ends at the lowest number."""
     tails: list[int] = []  # the last number of each pile
     indices: list[int] = [-1]  # before the first pile, then the index of the last number of each pile
     previous: list[int] = []  # for each number, the index of its predecessor in the subsequence, -1 for none

@@ -47,7 +47,8 @@ def lock(handle: int) -> None:
 
 
 def terminal_echoes(handle: int) -> bool:
-    """Whether a terminal shows typed characters. A passphrase prompt and a full-screen program turn that off.
+    """Whether the terminal behind a file descriptor shows typed characters. A passphrase prompt and a full-screen
+    program turn that off.
 
     True for a handle that is not a terminal, and on Windows.
     """

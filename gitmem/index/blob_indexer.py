@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 
 class ChunkText(NamedTuple):
-    """A chunk to embed. `oid`: of a blob that has it."""
+    """A chunk to embed. `hash`: of the chunk. `oid`: a blob that has the chunk."""
 
     hash: bytes
     text: str
@@ -71,7 +71,8 @@ class BlobIndexer:
     have another size than the configured one, or that lacks encrypted blobs which can be decrypted by now. `late`:
     whether the time is up. `whole`: the caller has opened one transaction for all blobs. `together`: batches in a
     transaction otherwise. `messages`: the blobs are messages of commits (`chunks.as_document`). `nouns`: the name of
-    the blobs in reports of progress. `unavailable`: why the embedder makes no vectors, None if it does.
+    the blobs in reports of progress. `unavailable`: the error for which the configured embedder of a new index, or an
+    embedder during the work, made no vectors; else None.
     """
 
     whole = False
@@ -104,14 +105,15 @@ class BlobIndexer:
         self._embedders()
 
     def transaction(self) -> AbstractContextManager[None]:
-        """A transaction; with `whole` nothing, because the caller's transaction is open."""
+        """A context manager for one transaction. With `whole` it does nothing, because the caller's transaction is
+        open."""
         if self.whole:
             return nullcontext()
         return self.writer.writing()
 
     def objects(self, oids: Iterable[str]) -> bool:
-        """Read blobs from Git and add those that the index lacks. Returns whether all of them are in it now; a blob
-        that this clone lacks does not count."""
+        """Read blobs from Git and add those that the index lacks, within the time. A blob larger than 1 MiB is recorded
+        without chunks. Returns whether all are in the index now; a blob that this clone lacks does not count."""
         missing = self.writer.missing_blobs(oids)
         if not missing:
             return True
@@ -131,11 +133,11 @@ class BlobIndexer:
         return self.add(blobs, len(wanted), len)
 
     def add(self, blobs: Blobs, total: int, publish: Callable[[Sequence[str]], int]) -> bool:
-        """Parse, embed and add (oid, bytes) of blobs that the index lacks. Returns whether all were added in time; if
+        """Parse, embed and add blobs, (oid, bytes), that the index lacks. Returns whether all were added in time; if
         not, `work.unfinished` says how many are missing.
 
-        `total`: the number of items for reports of progress. `publish` is called in each transaction with the oids that
-        it added and returns how many items are done by that.
+        `total`: the number of items for reports of progress; for 0 nothing is done. `publish` is called in each
+        transaction with the oids that it added, and returns how many items are done by that.
         """
         if not total:
             return True
@@ -234,8 +236,11 @@ class BlobIndexer:
             self.work.notes.append(f"no vectors: {error.message}")
 
     def embed(self, texts: Mapping[int, ChunkText], vectors: Vectors) -> None:
-        """Add the vectors of chunks that have none. `texts`: by chunk id. `vectors`: by hash, from a child process;
-        other vectors are made here."""
+        """Add the vectors of chunks that have none, inside a transaction. Without an embedder the index only records
+        that vectors are lacking.
+
+        `texts`: by chunk id. `vectors`: by chunk hash, from a child process; other vectors are made here.
+        """
         if not texts:
             return
         writer = self.writer

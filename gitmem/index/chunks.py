@@ -48,11 +48,11 @@ def blob_row(
 def blob_rows(
     blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`blob_row` of many blobs (oid, bytes), faster because each step goes over all blobs. The rows are in the order of
-    `blobs`.
+    """What the index stores of each of many blobs (oid, bytes), in order. It is faster than `blob_row`, because each
+    step goes over all blobs.
 
-    `vectors`: None for chunks without line vectors. `stored` is called once with all chunk hashes. The chunks that it
-    returns get no line vectors: their `ChunkRow.lines` is empty.
+    `vectors`: makes the line vectors; None for chunks without them. `stored` is called once with all chunk hashes. The
+    chunks that it returns get no line vectors: their `ChunkRow.lines` is b"".
     """
     documents = [parse(data) for _, data in blobs]
     hidden = [_secrets(document) for document in documents]
@@ -65,8 +65,8 @@ def blob_rows(
 def message_rows(
     messages: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`blob_rows` of messages of commits: (oid of the commit, the bytes that `as_document` makes). `vectors`, `stored`:
-    as there.
+    """What the index stores of messages of commits, in order: (oid of the commit, the bytes that `as_document` makes).
+    `vectors`, `stored`: as for `blob_rows`, the maker of line vectors and the test for chunks that need none.
 
     A message is plain lines; front matter in it means nothing. No two commits share a chunk, so that the chunks of a
     snapshot tell which commits it has.
@@ -82,7 +82,8 @@ def message_rows(
 
 
 def as_document(author: str, paths: Iterable[str], message: str) -> bytes:
-    """A commit in the form that `message_rows` reads. The words of author and paths find it as a heading's words do."""
+    """A commit as the bytes that `message_rows` reads: author and paths in one line, a NUL, the message. A search finds
+    the commit by words of author and paths as by words of a heading."""
     title = " ".join([author, *paths]).replace("\0", " ").replace("\n", " ")
     return f"{title}\0{message}".encode("utf-8", "replace")
 
@@ -139,7 +140,8 @@ def _secret_lines(text: str) -> Set[int]:
 
 
 def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
-    """The shape of a document. The keys of a front matter that holds a secret are left out."""
+    """The structure of a document: lines of its headings, fences and tables, and the keys of its front matter. If a
+    line of the front matter is in `secret_lines`, there are no keys."""
     keys: list[tuple[str, str]] = []
     if not any(line <= document.front for line in secret_lines):
         for key, value in document.front_matter.items():
@@ -154,7 +156,8 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
 
 
 def shape_of(data: bytes) -> Shape:
-    """The shape of a blob, as `blob_row` has it. Looks for secrets only if there is a front matter."""
+    """The structure of a blob as the index stores it, without the keys of a front matter with a secret. Secrets are
+    looked for only if there is a front matter."""
     document = parse(data)
     if not document.front:
         return shape(document)
@@ -162,7 +165,8 @@ def shape_of(data: bytes) -> Shape:
 
 
 def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list[tuple[int, int, int]]:
-    """(first line, last line, line of its heading or 0) of each chunk. Every line that is not blank is in a chunk."""
+    """(first line, last line, line of its heading or 0) of each chunk. Every line that is not blank is in a chunk;
+    chunks of one section overlap by at most `cut.overlap` tokens."""
     lines = document.lines
     titles = {heading.line for heading in document.headings}
     pieces: list[tuple[int, int, int]] = []

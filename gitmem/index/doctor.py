@@ -37,7 +37,8 @@ REPAIR = "git mem doctor --repair"
 
 
 def unfinished(repo: Repository) -> list[Check]:
-    """A check for everything that a killed run or git left: a lock, a record, scratch files, a merge in progress."""
+    """One failed check for each thing that a killed run or Git left: Git's lock, a record of writing, scratch files, a
+    merge or rebase in progress. [] if there is none."""
     checks = []
     lock = Path(repo.git_dir) / "index.lock"
     if lock.exists():
@@ -61,8 +62,9 @@ def unfinished(repo: Repository) -> list[Check]:
 
 
 def examine(repo: Repository, config: Config) -> list[Check]:
-    """Compare files, chunks, words and vectors of the index. A check that fails may end the later ones. Raises
-    IndexUnusable as `open_index`; damage is a check that fails."""
+    """Compare the files, chunks, words and vectors of the index with the files in Git and the work tree. A check that
+    fails may end the later ones. Damage is a check that fails. Raises IndexUnusable for an index of a newer version, of
+    another user or behind a symbolic link."""
     checks: list[Check] = []
     tracked = [e.path for e in repo.staged() if e.path.rsplit("/", 1)[-1].startswith(db.FILE)]
     if tracked:

@@ -40,10 +40,11 @@ class History:
 
 
 def ready(repo: Repository, config: Config, commit: str, bounds: Bounds = Bounds()) -> History:  # noqa: B008 - a tuple
-    """The history of `commit` ("" for HEAD) and of the other configured clones, updated within `bounds`.
+    """The open index of the history of `commit` ("" for HEAD) and of the other configured clones, updated within
+    `bounds`.
 
-    If the update is not finished, `stale` says why. Raises IndexUnusable for a problem that a person must solve, Locked
-    if another process writes a damaged index for longer than `bounds.wait`.
+    If the update is not finished, `stale` says why. Raises IndexUnusable for a problem that a person must solve (a
+    newer version, another owner), Locked if another process writes a damaged index for longer than `bounds.wait`.
     """
     all_tips, notes = tips(repo, config, commit)
     try:
@@ -91,7 +92,7 @@ def _without_update(repo: Repository, config: Config, all_tips: Sequence[Tip], n
 
 def opened(repo: Repository) -> Index | None:
     """The open index of the history; None if there is none or it is damaged, in which case an update rebuilds it.
-    Raises IndexUnusable as `open_index`."""
+    Raises IndexUnusable for an index of a newer version, of another user or behind a symbolic link."""
     with suppress(IndexDamaged):
         return open_index(directory(repo), HISTORY)
     return None

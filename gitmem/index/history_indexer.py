@@ -36,8 +36,8 @@ MAX_LOST_COMMITS = 1_000  # of an old snapshot that the new one does not have; a
 
 
 def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[str, list[str]]:
-    """Index the commits that these tips reach. Returns why that is not finished ("" if it is), and notes. Raises
-    GitFailed if the history of this repository cannot be read; a note tells it of another clone."""
+    """Index the commits that these tips reach. Returns (why that is not finished or "", notes for the person). Raises
+    GitFailed if the history of this repository cannot be read; for another clone a note says it."""
     work = Work()
     return _Update(repo, config, bounds, work).run(all_tips), work.notes
 
@@ -45,8 +45,8 @@ def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[T
 def temporary(
     repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]
 ) -> tuple[Index | None, str, list[str]]:
-    """An index of the history in a temporary folder that is removed with `close`; why indexing is not finished, "" if
-    it is; and notes, for example on clones whose history cannot be read.
+    """Index the history in a temporary folder that is removed when the index is closed. Returns (index, why indexing is
+    not finished or "", notes for the person).
 
     The index is None if it cannot be made either. It uses no embedder that sends text to an endpoint: the log of sent
     text would be removed with the folder.
@@ -68,9 +68,9 @@ def temporary(
 
 
 def wanted(repo: Repository, config: Config) -> bool:
-    """Whether `refresh` makes an index of the history that nobody asked for.
+    """Whether `refresh` shall make an index of the history where there is none.
 
-    It does if `mem.historyRepos` names clones, or if the repository holds more than memory.
+    It shall if `mem.historyRepos` names clones, or if the repository holds more than memory.
     """
     if config.history_repos:
         return True
@@ -83,7 +83,8 @@ def refresh(
 ) -> Work:
     """Update the index of HEAD's history if it exists or is `wanted`. Returns what was done.
 
-    It is built from nothing with `full` and if another embedder is configured. With `full` raises Locked as `discard`.
+    It is built from nothing with `full` and if another embedder is configured. With `full` it raises Locked if another
+    process writes the index for longer than `bounds.wait`.
     """
     work = Work()
     if (directory(repo) / HISTORY).exists() or wanted(repo, config):
@@ -99,7 +100,8 @@ def refresh(
 
 
 def discard(repo: Repository, wait: float = 30.0) -> bool:
-    """Delete the index of the history. Returns whether there was one. Raises Locked after `wait` seconds."""
+    """Delete the index of the history. Returns whether there was one. Raises Locked if another process writes it for
+    longer than `wait` seconds."""
     if not (directory(repo) / HISTORY).exists():
         return False
     with locked(repo.common_dir, "history", wait):

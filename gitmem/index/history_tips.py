@@ -39,12 +39,13 @@ class Tip(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of its snapshot."""
+        """The key of the snapshot of the commits that this commit reaches: `place`, then the commit."""
         return f"{self.place}{self.commit}"
 
     @property
     def place(self) -> str:
-        """The key without the commit: the repository and the boundary of a shallow clone, which may change later."""
+        """The key without the commit: the repository and, in a shallow clone, a hash of its boundary, which may change
+        later."""
         from gitmem.git.ranges import shallow
 
         boundary = "\n".join(sorted(shallow(self.repo)))
@@ -54,10 +55,10 @@ class Tip(NamedTuple):
 
 
 def tips(repo: Repository, config: Config, commit: str) -> tuple[list[Tip], list[str]]:
-    """The commits whose history is searched, and a note for each clone that is not read.
+    """The commits whose history is searched, and notes on the clones that cannot be read: (tips, notes).
 
-    They are `commit` ("" for HEAD) and HEAD of each clone in `mem.historyRepos`, or its last commit at the time of
-    `commit`. The clones stay open until `close`.
+    The commits are `commit` ("" for HEAD) and HEAD of each clone in `mem.historyRepos`; with `commit` the clone's last
+    commit at the time of `commit`. The caller closes the clones with `close`.
     """
     found: list[Tip] = []
     own = commit or repo.head()
@@ -91,7 +92,7 @@ def _as_of(other: Repository, repo: Repository, commit: str) -> str:
 
 
 def close(found: Sequence[Tip]) -> None:
-    """Close the repositories that `tips` opened."""
+    """Close the clones that `tips` opened. This repository stays open."""
     for tip in found:
         if tip.name:
             tip.repo.close()

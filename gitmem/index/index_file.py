@@ -24,13 +24,14 @@ class IndexKeeper(Protocol):
     """Keeps an index open between searches (`kept_index.KeptIndex`)."""
 
     def open(self, folder: Path) -> Index | None:
-        """As `open_index`, or the index that is open."""
+        """The index in `folder`: the one that is kept open if its file is still the same, else one that is opened now.
+        None if there is none."""
 
     def holds(self, index: IndexReader) -> bool:
-        """Whether `index` is the one that stays open."""
+        """Whether `index` is the one that is kept open, so that the caller must not close it."""
 
     def close(self) -> None:
-        """Close the open index."""
+        """Close the index that is kept open, if there is one."""
 
 
 class OpenIndex:
@@ -88,7 +89,8 @@ def directory(repo: Repository) -> Path:
 
 
 def cut_as_set(repo: Repository, index: Index, config: Config) -> bool:
-    """Whether the chunks have the configured size, and no blob is missing that can be decrypted by now.
+    """Whether the stored chunks have the configured size, and no blob is missing that can be decrypted by now. False
+    means that the index must be updated.
 
     Always true if the index must not or cannot be written.
     """
@@ -100,10 +102,11 @@ def cut_as_set(repo: Repository, index: Index, config: Config) -> bool:
 
 
 def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False) -> bool:
-    """Delete a damaged index, under the writer lock. Returns False if it was kept, else True, also if there is none.
+    """Delete a damaged index, under the writer lock. Returns False if it was kept, else True, also if there was none.
 
-    `unless_mended`: keep it if it can be opened now. It looked damaged while another process was making it. Raises
-    Locked after `wait` seconds, IndexUnusable if the file cannot be deleted or belongs to another user.
+    `unless_mended`: keep the index if it can be opened now. It looked damaged while another process was making it.
+    Raises Locked if another process writes it for longer than `wait` seconds, IndexUnusable if the file cannot be
+    deleted or belongs to another user.
     """
     with locked(repo.common_dir, "index", wait):
         index = None

@@ -150,9 +150,11 @@ def _refresh_history(update: Update, full: bool, say: Say) -> None:
 
 
 def prune(repo: Repository, *, wait: float = 30.0) -> Work:
-    """Delete blobs that no ref and no work tree reaches, vectors of replaced embedders, and the history's index.
+    """Delete blobs that no ref and no work tree reaches, vectors of replaced embedders, and the whole index of the
+    history.
 
-    `wait`: seconds for another writer, then Locked is raised. Raises IndexUnusable as `open_writer`.
+    Raises Locked if another process writes for longer than `wait` seconds, IndexUnusable if the index cannot be opened
+    for writing, IndexDamaged if the file is no index of this version.
     """
     from gitmem.index import history_indexer
 
@@ -174,7 +176,8 @@ def prune(repo: Repository, *, wait: float = 30.0) -> Work:
 
 
 def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
-    """The cache key of an index in CI: (name of the format and the settings, tree of HEAD or `empty`)."""
+    """The two parts of the key under which CI caches an index: (version of the tables, size of chunks and embedder as
+    one name; tree of HEAD, or `empty` without a commit)."""
     from gitmem.index.db.schema import VERSION
 
     head = repo.head()

@@ -28,8 +28,13 @@ class KeptIndex:
         self._file: FileId | None = None
 
     def open(self, folder: Path) -> Index | None:
-        """The open index if its file is still the same; otherwise closes that one and opens as `open_index`. A frozen
-        index is not kept: the caller closes an index that `holds` denies. Raises as `open_index`."""
+        """The index in `folder`: the one that is kept open if its file is still the same; otherwise that one is closed,
+        and the file is opened and kept. None if there is none.
+
+        A frozen index (nothing can be written) is not kept: the caller closes an index that `holds` denies. Raises
+        IndexDamaged if the file is no index of this version, IndexUnusable for a newer version, a symbolic link or
+        another owner.
+        """
         if self._index is not None and self._file == _file_id(folder) and self._index.path.parent == folder:
             try:
                 if ensure_ours(folder):

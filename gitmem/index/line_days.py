@@ -28,7 +28,8 @@ MAX_PROCESSES = 4  # of `git blame` at a time
 
 
 class LineDays(NamedTuple):
-    """Blame of a file. `path`, `oid`: the file. `at`: the commit of the blame. `days`: the day of each line."""
+    """The stored blame of a file. `path`, `oid`: the file and its blob. `at`: the commit that was blamed. `days`: the
+    day of each line."""
 
     path: str
     oid: str
@@ -39,7 +40,7 @@ class LineDays(NamedTuple):
 def line_days(
     repo: Repository, config: Config, index: IndexReader, files: Mapping[File, int], commit: str, today: date
 ) -> dict[File, Sequence[date]]:
-    """File -> the day of each line, at `commit` or in the work tree if "".
+    """(path, blob) -> the day on which each line was written, in `commit`, or in the work tree if "".
 
     `files`: (path, blob) -> number of lines. A line that is not committed gets `today`. New blames are cached in the
     index if it may be written now. Raises GitFailed if Git cannot blame a file.

@@ -43,20 +43,23 @@ class Task(NamedTuple):
 
 
 def parsed(batch: Batch, cut: Cut, stored: Stored, messages: bool = False) -> list[BlobRow]:
-    """The rows of some blobs, or of commits' `messages`. Chunks that `stored` returns get no line vectors."""
+    """The rows of some blobs, or, with `messages`, of messages of commits. `stored`: returns which of the chunk hashes
+    that it is given the index has; these chunks get no line vectors."""
     make_rows = message_rows if messages else blob_rows
     return make_rows(batch, cut, line_vectors(), stored)
 
 
 def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vectors:
-    """Chunk hash -> vector, for the chunks of some rows whose hash is not in `known`; equal texts once."""
+    """Chunk hash -> vector (`bits`, `int8`), for the chunks of some rows whose hash is not in `known`; equal chunks
+    once."""
     texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks if chunk.hash not in known}
     return dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
 
 
 def codes(embedder: Any, texts: Sequence[str], origins: Sequence[tuple[str, str]] = ()) -> list[tuple[bytes, bytes]]:
-    """(`bits`, `int8`) of the vector of each text, as the index stores them. Some embedders make them directly.
-    `origins`: as in `Embedder.embed`."""
+    """The vector of each text as the index stores it: (signs as `values.bits`, numbers as `values.int8`). Some
+    embedders make these directly. `origins`: (path, oid) of each text, for the log of text that was sent to an
+    endpoint."""
     if hasattr(embedder, "codes"):
         result: list[tuple[bytes, bytes]] = embedder.codes(texts)
         return result
@@ -99,8 +102,8 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
 
 
 class Workers:
-    """`count` child processes. `run`, which is called once, returns results in the order of the batches; `close` ends
-    the children."""
+    """`count` child processes that parse blobs. `run`, which is called once, returns results in the order of the
+    batches; `close` ends the children."""
 
     def __init__(self, count: int) -> None:
         places = [place for place in sys.path if place]

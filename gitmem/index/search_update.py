@@ -44,7 +44,7 @@ class WantedSnapshot(NamedTuple):
 
 class SearchUpdate:
     """Brings one snapshot up to date, within the limits of `update`: after these the index is returned as it is, and
-    `OpenIndex.stale` says so. Raises `IndexUnusable` as `freshness.ready`."""
+    `OpenIndex.stale` says so. Raises `IndexUnusable` for a newer version, another owner or a symbolic link."""
 
     def __init__(self, update: Update, wanted: WantedSnapshot) -> None:
         self.update = update
@@ -54,7 +54,8 @@ class SearchUpdate:
         self.unwritable = False  # whether the state folder cannot be written
 
     def run(self) -> OpenIndex:
-        """The index with the snapshot, or with an older or temporary one if it cannot be updated."""
+        """The open index with the snapshot. If it cannot be updated, the snapshot is an older one, one in a temporary
+        index, or None."""
         index, reason = self._open()
         if index is not None and self._is_current(index):
             return self._opened(index, index.snapshot(self.wanted.key), "")

@@ -92,7 +92,7 @@ class LeftOut:
 def left_out(repo: Repository) -> LeftOut:
     """What the index of the work tree leaves out; nothing if there is no index. The index is not updated.
 
-    Raises IndexUnusable and IndexDamaged as `open_index`.
+    Raises IndexDamaged if the file is no index of this version, IndexUnusable for a newer version or another owner.
     """
     index = db.open_index(directory(repo))
     if index is None:
@@ -106,7 +106,8 @@ def left_out(repo: Repository) -> LeftOut:
 
 
 def status(repo: Repository, config: Config) -> Status:
-    """The state of the index, which is not updated. Raises IndexUnusable and IndexDamaged as `open_index`."""
+    """The state of the index, which is not updated. Raises IndexDamaged if the file is no index of this version,
+    IndexUnusable for a newer version or another owner."""
     path = directory(repo) / db.FILE
     index = db.open_index(directory(repo))
     commit = repo.head()
@@ -207,8 +208,8 @@ def _commits(repo: Repository) -> int:
 
 
 def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
-    """The files of the work tree that were added, removed or written since they were indexed, by size and times; all
-    files if there is no snapshot `key`."""
+    """The paths of the work tree's files that were added, removed or written after they were indexed, by size and
+    times. All files if there is no snapshot `key`."""
     if seen.is_recorded_as(index.scan(key)):
         return frozenset()
     # "? " marks a file that may have changed again within the clock's last tick; it counts as unchanged here.

@@ -16,7 +16,8 @@ COMPLETE = b"whole"  # `snapshot.scan` of a tree: its snapshot is recorded only 
 
 
 def record_tree(blob_indexer: BlobIndexer, key: str, tree: str) -> None:
-    """Index the memory files of a tree and record them as the snapshot `key`, if the time suffices."""
+    """Index the memory files of a tree and record them as the snapshot `key`. If the time is up before all files are
+    indexed, no snapshot is recorded."""
     files, layout = tree_files(blob_indexer.repo, tree, blob_indexer.config.memory_paths)
     if not _add_files(blob_indexer, files):
         return
@@ -28,9 +29,9 @@ def record_tree(blob_indexer: BlobIndexer, key: str, tree: str) -> None:
 
 
 def add_blobs_of_tree(blob_indexer: BlobIndexer, tree: str, known: str) -> bool:
-    """Index the memory blobs of `tree`; those of the tree `known` ("" for none) are in the index.
+    """Index the memory blobs of `tree`. Returns whether all are indexed now.
 
-    Returns whether all are indexed now.
+    `known`: a tree whose memory blobs are all in the index, so that only the differences must be read; "" for none.
     """
     files = None
     if known and known != tree and not blob_indexer.config.memory_paths:

@@ -61,9 +61,11 @@ class Update:
 
     @contextmanager
     def blob_indexer(self) -> Iterator[BlobIndexer]:
-        """The index in `folder`, open for writing; a damaged file is replaced by an empty one.
+        """A context manager that opens the index in `folder` for writing and gives its `BlobIndexer`. A damaged file is
+        replaced by an empty one.
 
-        The caller holds the writer lock, or is the only user of the folder. Raises IndexUnusable as `open_writer`.
+        The caller holds the writer lock, or is the only user of the folder. Raises IndexUnusable if the index cannot be
+        opened for writing, BadConfig for an unknown embedder.
         """
         try:
             writer = db.open_writer(self.folder, self.bounds.make)

@@ -22,7 +22,8 @@ RecordedStats = Mapping[str, tuple[str, int]]
 
 
 class Scan(NamedTuple):
-    """A scan of a work tree. `key`: of its snapshot. `files`: what it found. `began`: its start, ns since the epoch."""
+    """A scan of a work tree. `key`: the key of its snapshot. `files`: what the scan found. `began`: its start, ns since
+    the epoch."""
 
     key: str
     files: WorkTree

@@ -23,7 +23,8 @@ MAX_MESSAGE_CHARACTERS = 1 << 16  # of a message that are indexed
 
 @detects_damage
 def commits_of(index: Index, chunks: Iterable[int]) -> dict[int, Place]:
-    """Chunk -> its place; `oid` is the commit, `path` is empty."""
+    """Chunk id -> its place in the message of its commit; `oid` is the commit, `path` is "". Unknown ids are left
+    out."""
     rows = index.database.rows_among(
         """
         SELECT place.chunk, oid, first, last, heading, ordinal
@@ -40,15 +41,20 @@ def commits_of(index: Index, chunks: Iterable[int]) -> dict[int, Place]:
 
 @detects_damage
 def naming(index: Index, prefix: str, norms: bytes, limit: int) -> list[int]:
-    """At most `limit` chunks of `norms` with a word that begins with `prefix`, the first digits of a commit's oid. Only
-    the first 20 such words of the index count."""
+    """At most `limit` ids of chunks, ascending, with a word that begins with `prefix`, the first digits of a commit's
+    oid.
+
+    `norms`: a byte for each chunk id; a chunk counts where it is above 0. Only the first 20 such words of the index
+    count.
+    """
     chunks = {chunk for word, _ in index.starting(prefix) for chunk, _ in index.postings(word)}
     return [chunk for chunk in sorted(chunks) if chunk < len(norms) and norms[chunk]][:limit]
 
 
 @detects_damage
 def phrase(index: Index, words: Sequence[str], norms: bytes, limit: int) -> list[int]:
-    """At most `limit` chunks of `norms` in which these words of `terms.terms` follow each other."""
+    """At most `limit` ids of chunks in which these words (as `terms.terms` spells them) follow each other. `norms`: a
+    byte for each chunk id; a chunk counts where it is above 0. [] for no words."""
     if not words:
         return []
     rows = index.database.stream("SELECT rowid FROM words WHERE words MATCH ?", f'"{" ".join(words)}"')
@@ -57,7 +63,8 @@ def phrase(index: Index, words: Sequence[str], norms: bytes, limit: int) -> list
 
 @detects_damage
 def latest(index: Index, prefix: str) -> str:
-    """The key of the last used complete snapshot whose key begins with `prefix`; "" if there is none."""
+    """The key of the last used snapshot whose key begins with `prefix` and whose commits are all indexed; "" if there
+    is none."""
     key = index.database.value(
         """
         SELECT key FROM snapshot WHERE substr(key, 1, length(?1)) = ?1 AND scan = ?2
@@ -70,14 +77,16 @@ def latest(index: Index, prefix: str) -> str:
 
 
 def norms_of_commits(writer: Writer, commits: Sequence[str]) -> bytes:
-    """The norms of those of `commits` that are indexed."""
+    """A byte for each chunk id: above 0 for the chunks of those of `commits` that are indexed, which it gives the
+    length of (`values.norm`)."""
     from gitmem.index.db.writer import blob_ids
 
     return norms_of_blobs(writer.database, blob_ids(writer.database, commits).values())
 
 
 def put_norms(writer: Writer, row: SnapshotRow, norms: bytes) -> None:
-    """Record a snapshot. `row.scan`: COMPLETE if all its commits are indexed."""
+    """Store a snapshot of commits with its norms; one with the same key is replaced. `row.scan`: COMPLETE if all its
+    commits are indexed."""
     writer.database.execute(
         """
         INSERT INTO snapshot(key, seen, scan, norms) VALUES (?1, ?2, ?3, ?4)

@@ -47,10 +47,11 @@ def open_index(directory: Path, name: str = FILE, *, temporary: bool = False) ->
 
 
 def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
-    """Open the index for writing; it is made if there is none. The caller holds the writer lock.
+    """Open the index for writing; the file is made if there is none. The caller holds the writer lock.
 
-    Without `make` the folder must exist, or FileNotFoundError is raised. Raises IndexUnusable if the folder or the file
-    cannot be written, and as `open_index` does.
+    `make`: make the folder, too; without `make` FileNotFoundError is raised if it is missing. Raises IndexUnusable if
+    the folder or the file cannot be written, is a symbolic link, another user's or of a newer version, and IndexDamaged
+    if the file is no index of this version.
     """
     from gitmem.index.db.writer import Writer
 
@@ -91,7 +92,8 @@ def remove(directory: Path, name: str = FILE) -> list[str]:
 
 
 def ensure_ours(directory: Path, name: str = FILE) -> bool:
-    """Whether there is an index file in `directory`. Raises `IndexUnusable` for a symbolic link or another owner."""
+    """Whether there is an index file in `directory`. Raises `IndexUnusable` if the folder, the file, its -wal or its
+    -shm is a symbolic link or belongs to another user."""
     path = directory / name
     try:
         _check(directory, stat.S_ISDIR)

@@ -23,7 +23,8 @@ class FileProblems(NamedTuple):
     """A file that is not fully indexed.
 
     `secrets`: number of lines with a secret. `problems`: number of problems of its encoding and front matter.
-    `skipped`: why it has no chunks, "" if it has. `corpus`: below 0 for a file that is not indexed (`values`).
+    `skipped`: why the file was not read and has no chunks; "" if it was. `corpus`: below 0 for a file that is not
+    indexed (`values.IGNORED`, LARGE, UNREADABLE).
     """
 
     path: str
@@ -34,9 +35,11 @@ class FileProblems(NamedTuple):
 
 
 class StoredBlob(NamedTuple):
-    """The row of a blob, with its places in order: (chunk, hash, length, first line, last line, heading).
+    """The stored row of a blob. `places`: its chunks in order, each (chunk id, hash, number of words, first line, last
+    line, line of its heading or 0).
 
-    `size`: in bytes. `shape`: packed (`values.pack_shape`).
+    `size`: in bytes. `secrets`: number of lines with a secret. `skipped`: why it has no chunks, "" if it was read.
+    `shape`: packed (`values.pack_shape`).
     """
 
     size: int
@@ -48,7 +51,7 @@ class StoredBlob(NamedTuple):
 
 @detects_damage
 def counts(database: Database) -> Counts:
-    """The number of rows of the main tables."""
+    """The numbers of blobs, of distinct chunks and of vectors of the embedder in force in the whole index."""
     blobs = database.value("SELECT count(*) FROM blob")
     chunks = database.value("SELECT count(*) FROM chunk")
     vectors = database.value(
@@ -62,7 +65,7 @@ def counts(database: Database) -> Counts:
 
 
 def bytes_on_disk(path: Path) -> int:
-    """The size of the index file and of its write-ahead log."""
+    """The size in bytes of the index file and its write-ahead log together; 0 for missing files."""
     files = (path, path.with_name(path.name + "-wal"))
     return sum(file.stat().st_size for file in files if file.exists())
 
@@ -120,13 +123,14 @@ def stored_blob(database: Database, oid: str) -> StoredBlob | None:
 
 
 def all_postings(database: Database) -> Iterator[tuple[str, int, str, int]]:
-    """(word, chunk, column, position) of every occurrence in the index."""
+    """(word, chunk id, "heading" or "body", number of the word there from 0) of every occurrence in the index."""
     yield from database.stream("SELECT term, doc, col, offset FROM instance")
 
 
 @detects_damage
 def stored_vector(database: Database, chunk: int) -> tuple[bytes, bytes] | None:
-    """(`bits`, `int8`) of a chunk's vector of the embedder in force; None if it has none."""
+    """A chunk's vector of the embedder in force: (its signs as `values.bits`, its numbers as `values.int8`); None if it
+    has none."""
     row = database.row(
         f"""
         SELECT bits, value

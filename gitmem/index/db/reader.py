@@ -54,7 +54,8 @@ COSINE = "1 - vec_distance_cosine(vec_int8(value), vec_int8(?2))"  # NULL for a 
 
 
 def detects_damage(read: Read) -> Read:
-    """Raise IndexDamaged if `read` fails on a stored value: in a damaged file a value may be of any type."""
+    """A decorator: `read` raises IndexDamaged if it fails on a stored value. In a damaged file a value may be of any
+    type."""
 
     @wraps(read)
     def checked(*args: Any, **more: Any) -> Any:
@@ -85,7 +86,8 @@ class ReaderCache:
 
 
 class Index:
-    """An open index, for one thread. Readers and the writer never wait for each other."""
+    """An open index, for one thread. Readers and the writer never wait for each other. `frozen`: nothing can be
+    written, and the file is read as it is."""
 
     def __init__(self, connection: apsw.Connection, path: Path, frozen: bool, copy: Path | None = None) -> None:
         self.database = Database(connection)
@@ -97,7 +99,8 @@ class Index:
         self._cache: ReaderCache | None = None
 
     def keep_reads(self) -> None:
-        """Cache reads from now on, for an index that stays open."""
+        """Cache what is read from now on, for an index that stays open. `reading` empties the cache after a write of
+        somebody."""
         self._cache = ReaderCache()
 
     def close(self) -> None:
@@ -109,8 +112,8 @@ class Index:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Give all reads in the block one consistent state, whatever a writer does meanwhile. Not inside another
-        transaction."""
+        """Give all reads in the `with` block one consistent state of the index, whatever a writer does meanwhile. The
+        block must not be inside another transaction."""
         self.database.execute_alone("BEGIN")
         try:
             if self._cache is not None:
@@ -123,30 +126,33 @@ class Index:
 
     @detects_damage
     def meta(self, key: str) -> str:
-        """The value of a setting in the index; "" if there is none."""
+        """The value of a setting that the index stores, such as the size of chunks; "" if there is none."""
         return str(self.database.value("SELECT value FROM meta WHERE key = ?", key) or "")
 
     # -- snapshots and their files ---------------------------------------------------------------------------
 
     @detects_damage
     def snapshot(self, key: str) -> Snapshot | None:
-        """The snapshot with this key (`snapshot.tree_key`, `snapshot.work_tree_key`); None if it was never indexed."""
+        """The snapshot (set of files) with this key of `snapshot.tree_key` or `snapshot.work_tree_key`; None if it was
+        never indexed."""
         row = self.database.row("SELECT id, norms FROM snapshot WHERE key = ?", key)
         return Snapshot(row[0], key, bytes(row[1])) if row is not None else None
 
     @detects_damage
     def scan(self, key: str) -> bytes | None:
-        """The hash of the work tree's stat data when the snapshot was complete; b"" if it is not complete, None if
-        there is no such snapshot."""
+        """The hash of the work tree's stat data that is stored with a complete snapshot; b"" if not all its files are
+        indexed, None if there is no such snapshot."""
         scan = self.database.value("SELECT scan FROM snapshot WHERE key = ?", key)
         return bytes(scan) if scan is not None else None
 
     def select(
         self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
     ) -> bytes:
-        """The norms of the chunks at the paths that `keep` accepts, of the default corpus or of `everything`.
+        """The norms of a part of a snapshot: a byte for each chunk id, above 0 for the chunks that shall be searched.
 
-        `select(snapshot)` is `snapshot.norms` and costs nothing.
+        `keep`: only files whose path it accepts; None for all. Without `everything` only files of the default corpus
+        count, with it also those that are searched only if --path names them. `select(snapshot)` is `snapshot.norms`
+        and costs nothing.
         """
         if keep is None and not everything:
             return snapshot.norms
@@ -173,8 +179,8 @@ class Index:
 
     @detects_damage
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
-        """(path, oid) -> those of `terms` that the file's name has, for files in the default corpus that have any; at
-        most MAX_NAME_PAIRS pairs of a file and a term."""
+        """(path, oid) -> those of `terms` that are words of the file's name, for files of the default corpus that have
+        any; at most MAX_NAME_PAIRS pairs of a file and a term."""
         rows = self.database.rows(
             f"""
             SELECT entry.path, blob.oid, term
@@ -210,7 +216,7 @@ class Index:
 
     @detects_damage
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
-        """oid -> shape, for those of `oids` that are indexed."""
+        """oid -> its structure (headings, fences, tables, front matter), for those of `oids` that are indexed."""
         cached = (self._cache or ReaderCache()).shapes
         shapes = {}
         for oid in oids:
@@ -224,7 +230,8 @@ class Index:
 
     @detects_damage
     def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
-        """Stored blame dates of `files` (path, oid): (path, oid, commit of the blame, day of each line)."""
+        """The stored blame dates of those of `files`, (path, oid), that have any: (path, oid, commit that was blamed,
+        day of each line)."""
         sql = "SELECT at, runs FROM line_day WHERE path = ? AND oid = ?"
         days = []
         for path, oid in files:
@@ -236,8 +243,8 @@ class Index:
 
     @detects_damage
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
-        """Chunk -> its places in the snapshot, in path order: more than one if a file was copied, [] if the snapshot
-        lacks it."""
+        """Chunk id -> its places in the snapshot, in path order: more than one if a file was copied, [] if the snapshot
+        lacks the chunk."""
         ids = array("q", chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in ids}
         if not ids:
@@ -261,8 +268,9 @@ class Index:
 
     @detects_damage
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
-        """(chunk, first line, last line, line of its heading) of a blob's chunks at most `reach` from `ordinal`, in
-        order, with the chunk at `ordinal` itself. [] for a blob that is not indexed."""
+        """The chunks around the chunk number `ordinal` (from 0) of a blob, and that chunk, in order: (chunk id, first
+        line, last line, line of its heading or 0). `reach`: how many on each side. [] for a blob that is not
+        indexed."""
         cached = (self._cache or ReaderCache()).neighbours
         rows = cached.get((oid, ordinal, reach))
         if rows is None:
@@ -279,7 +287,7 @@ class Index:
 
     @detects_damage
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
-        """Chunk -> its packed line records, for those of `chunks` that have any."""
+        """Chunk id -> its line records (`line_records.Packed`), for those of `chunks` that have any."""
         cached = (self._cache or ReaderCache()).lines
         wanted = set(chunks)
         sql = "SELECT chunk, record FROM line WHERE chunk IN (SELECT value FROM carray(?1))"
@@ -291,26 +299,28 @@ class Index:
 
     @detects_damage
     def frequency(self, term: str) -> int:
-        """The number of chunks of the whole index with a word of `terms.terms`; no snapshot has more of them."""
+        """The number of chunks of the whole index that contain a word, spelled as by `terms.terms`. A snapshot may have
+        fewer of them, never more."""
         return int(self.database.value("SELECT doc FROM vocabulary WHERE term = ?", term) or 0)
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Word -> its `frequency`."""
+        """Word -> the number of chunks of the whole index that contain it; 0 for an unknown word."""
         return {term: self.frequency(term) for term in terms}
 
     def expect(self, terms: Iterable[str]) -> None:
-        """Does nothing: SQLite needs no round trip for a word."""
+        """Does nothing. Only an index on a server fetches the words ahead, to save round trips."""
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
-        """(word, its `frequency` in the whole index) of the first `limit` words of the index that begin with `prefix`,
-        in order of code points. `prefix` is compared as it is: words of the index are in lower case (`terms.terms`)."""
+        """The first `limit` words of the index that begin with `prefix`, in order of code points: (word, number of
+        chunks of the whole index that contain it). `prefix` is compared as it is: words of the index are in lower
+        case."""
         sql = "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?"
         return self.database.rows(sql, prefix, prefix + "\U0010ffff", limit)
 
     def postings(self, term: str) -> list[tuple[int, str]]:
-        """(chunk id, "heading" or "body") of each occurrence in the whole index, by ascending id.
+        """(chunk id, "heading" or "body") of each occurrence of a word in the whole index, by ascending id.
 
-        Filtered by norms, they give the document frequency and the term frequencies of a snapshot.
+        Filtered by norms, the occurrences give the document frequency and the term frequencies of a snapshot.
         """
         return self.database.rows("SELECT doc, col FROM instance WHERE term = ?", term)
 
@@ -345,11 +355,12 @@ class Index:
 
     @detects_damage
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
-        """(chunk id, cosine) of the k chunks of `norms` nearest to a vector (float32, little-endian), best first.
+        """(chunk id, cosine) of the k chunks nearest to a vector (float32, little-endian), best first.
 
-        A scan by the signs finds `OVERFETCH * k` chunks and those as near as the last; these are rescored by int8. A
-        chunk without a word that the embedder knows (an emoji, a withheld secret) has a vector of zeros and is never
-        returned. Empty if the vector is all zeros or has another length than those of the embedder in force.
+        `norms`: a byte for each chunk id; only chunks where it is above 0 count. A scan by the signs finds `OVERFETCH *
+        k` chunks and those as near as the last; these are rescored by int8. A chunk without a word that the embedder
+        knows (an emoji, a withheld secret) has a vector of zeros and is never returned. [] if the vector is all zeros
+        or has another length than those of the embedder in force.
         """
         low = self._first_vector(vector)
         if low is None:
@@ -371,7 +382,8 @@ class Index:
 
     @detects_damage
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
-        """Chunk -> its cosine with a vector (float32, little-endian), for those of `chunks` that have a vector.
+        """Chunk id -> cosine of its vector with `vector` (float32, little-endian), for those of `chunks` that have a
+        vector.
 
         Empty if the vector is all zeros or has another length than those of the embedder in force.
         """
@@ -430,7 +442,8 @@ class Index:
 
 @detects_damage
 def norms_of_blobs(database: Database, blobs: Iterable[int]) -> bytes:
-    """The norms of the chunks of these blobs (row ids)."""
+    """A byte for each chunk id of the index: above 0 for the chunks of these blobs (numbers of rows, no oids), where it
+    gives the chunk's length (`values.norm`); else 0."""
     norms = bytearray(1 + int(database.value("SELECT coalesce(max(id), 0) FROM chunk")))
     # The norm is that of `values.norm`.
     sql = f"""

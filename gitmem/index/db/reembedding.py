@@ -1,4 +1,4 @@
-"""What another embedder needs from the index: the blobs whose chunks lack its vectors, and the switch to them."""
+"""Finds the blobs whose chunks lack vectors of a new embedder, and makes searches use its vectors."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ NO_WORDS = -1
 
 
 def forget_blobs(database: Database) -> None:
-    """Delete all but the settings, the embedders, the chunks' hashes, their valid vectors and the packed lines, so that
-    `index --full` embeds no text again. Called inside a transaction."""
+    """Delete all but the settings, the embedders, the chunks' hashes, the vectors with a right checksum and the packed
+    lines, so that `index --full` embeds no text again. Only inside a transaction."""
     for table in ("place", "blob", "entry", "snapshot", "covered", "name", "line_day"):
         database.execute(f"DELETE FROM {table}")
     database.execute("INSERT INTO words(words) VALUES ('delete-all')")
@@ -30,8 +30,9 @@ def forget_blobs(database: Database) -> None:
 
 
 def prune(database: Database, keep: Iterable[str]) -> tuple[int, int]:
-    """Delete all blobs that are not in `keep`, the snapshots that have one of these, chunks without a blob, and vectors
-    of old embedders. Returns the numbers of deleted blobs and chunks. Called inside a transaction."""
+    """Delete the blobs whose oids are not in `keep`, the snapshots that have one of them, the chunks that are left
+    without a blob, and the vectors of replaced embedders. Returns (number of deleted blobs, of deleted chunks). Only
+    inside a transaction."""
     kept = {bytes.fromhex(oid) for oid in keep}
     blobs = array("q", (number for number, oid in database.rows("SELECT id, oid FROM blob") if oid not in kept))
     if blobs:
@@ -71,7 +72,7 @@ def _delete_blobs(database: Database, blobs: array[int]) -> None:
 
 
 def compact(database: Database) -> None:
-    """Shrink the file by its free pages. Must not run in a transaction."""
+    """Merge the full-text index and shrink the file by its free pages. Must not run in a transaction."""
     database.execute_alone("INSERT INTO words(words) VALUES ('optimize')")
     database.execute_alone("VACUUM")
     database.execute_alone("PRAGMA wal_checkpoint(TRUNCATE)")

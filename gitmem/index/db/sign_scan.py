@@ -14,10 +14,12 @@ MIN_SPARE = 64  # chunks that a scan of the whole index fetches to make up for t
 
 
 def nearest(database: Database, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
-    """The `count` chunks of `norms` whose signs differ least from `signs`, and those that differ as much as the last.
+    """The ids of the `count` chunks whose vectors have the signs that differ least from `signs`, and of those that
+    differ as much as the last; nearest first.
 
-    At most `TIE_FACTOR * count` in all; of equally near chunks those with the lowest numbers. `low`: the id of chunk 0
-    of the embedder in force. sqlite-vec is loaded.
+    `norms`: a byte for each chunk id; only chunks where it is above 0 count. At most `TIE_FACTOR * count` in all; of
+    equally near chunks those with the lowest ids. `low`: the id of the vector of chunk 0 of the embedder in force. The
+    caller has loaded sqlite-vec.
     """
     most = TIE_FACTOR * count
     outside = norms.count(0, 1)  # no chunk has the number 0

@@ -19,9 +19,9 @@ Array = np.ndarray[Any, Any]
 
 
 class Table(NamedTuple):
-    """The signs of chunks. `ids`: their numbers, ascending. `signs`: one row per chunk.
+    """The signs of chunks in memory. `ids`: the chunks' ids, ascending. `signs`: one row of 64-bit words per chunk.
 
-    `upto`: every chunk up to this number that has a vector is in the table.
+    `upto`: every chunk up to this id that has a vector is in the table.
     """
 
     ids: Array
@@ -30,9 +30,11 @@ class Table(NamedTuple):
 
 
 def extended(known: Table | None, rows: bytes, upto: int) -> Table:
-    """The table `known` (None: an empty table) with `rows` added: the rows of chunks up to `upto`, as PostgreSQL has.
+    """The table `known` (None: an empty table) with `rows` added: the signs of chunks after those it has, up to the id
+    `upto`.
 
-    A row is the chunk's number and the number of bits, four bytes each, then the bits.
+    `rows`: packed rows as the tables of PostgreSQL hold them, by ascending chunk: the chunk's id and the number of
+    bits, four bytes each, then the bits.
     """
     if not rows:
         if known is None:
@@ -50,7 +52,7 @@ def extended(known: Table | None, rows: bytes, upto: int) -> Table:
 
 
 def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
-    """A table of (chunk, signs), by ascending chunk. Raises ValueError if the signs differ in length."""
+    """A table of (chunk id, signs), ascending by id. Raises ValueError if the signs differ in length."""
     width = len(rows[0][1]) if rows else 0
     signs = np.zeros((len(rows), -(-width // 8) * 8), np.uint8)
     signs[:, :width] = np.frombuffer(b"".join([own for _, own in rows]), np.uint8).reshape(len(rows), width)
@@ -59,9 +61,11 @@ def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
 
 
 def nearest(table: Table, signs: bytes, norms: bytes, count: int, most: int) -> list[int]:
-    """The `count` chunks of `norms` whose signs differ least from `signs`, and those that differ as much as the last.
+    """The ids of the `count` chunks whose signs differ least from `signs`, and of those that differ as much as the
+    last, in no order of nearness.
 
-    At most `most` in all; of equally near chunks those with the lowest numbers.
+    `norms`: a byte for each chunk id; only chunks where it is above 0 count. At most `most` in all; of equally near
+    chunks those with the lowest ids.
     """
     inside = np.frombuffer(norms, np.uint8)
     known = table.ids[: np.searchsorted(table.ids, len(norms))]

@@ -49,7 +49,8 @@ def entries(database: Database, key: str) -> dict[str, EntryRow]:
 
 @detects_damage
 def file_stats(database: Database, key: str) -> dict[str, tuple[str, int]] | None:
-    """path -> (stat, corpus) of every file of a snapshot; None if there is no such snapshot.
+    """path -> (stat data of the work tree's file or "", `EntryRow.corpus`) of every file of a snapshot; None if there
+    is no such snapshot.
 
     It is faster than `entries`, which looks up each blob.
     """
@@ -62,7 +63,7 @@ def file_stats(database: Database, key: str) -> dict[str, tuple[str, int]] | Non
 
 @detects_damage
 def covered(database: Database) -> dict[str, str]:
-    """ref -> its tree whose memory blobs are all indexed."""
+    """ref -> the tree it had when all memory blobs of that tree were last indexed (`cover`)."""
     return dict(database.rows("SELECT ref, tree FROM covered"))
 
 
@@ -70,7 +71,8 @@ def covered(database: Database) -> dict[str, str]:
 
 
 def put(database: Database, row: SnapshotRow, files: Sequence[EntryRow]) -> None:
-    """Write or replace a snapshot. A file whose blob should be indexed and is not is left out."""
+    """Write a snapshot with these files; one with the same key is replaced. A file that has an `oid` which is not
+    indexed is left out."""
     snapshot = database.value(
         """
         INSERT INTO snapshot(key, seen, scan, norms) VALUES (?1, ?2, ?3, x'')
@@ -84,7 +86,8 @@ def put(database: Database, row: SnapshotRow, files: Sequence[EntryRow]) -> None
 
 
 def change(database: Database, row: SnapshotRow, gone: Iterable[str], files: Sequence[EntryRow]) -> None:
-    """Remove the paths `gone` from a snapshot, and add or replace `files`.
+    """Remove the paths `gone` from a stored snapshot, and add or replace `files`. A file that has an `oid` which is not
+    indexed is left out.
 
     Raises IndexDamaged if there is no snapshot with this key: it would have the changed files only.
     """
@@ -143,7 +146,8 @@ def delete(database: Database, key: str) -> None:
 
 
 def cover(database: Database, trees: Mapping[str, str]) -> None:
-    """Record that all memory blobs of these trees are indexed: ref -> tree. Replaces the last record."""
+    """Record that all memory blobs of these trees are indexed. `trees`: ref -> tree. Deletes the records of all other
+    refs."""
     database.execute("DELETE FROM covered")
     database.execute_for_each("INSERT INTO covered(ref, tree) VALUES (?, ?)", trees.items())
 

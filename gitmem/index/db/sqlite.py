@@ -36,10 +36,10 @@ class Database:
             return self.connection.execute(sql, values).fetchall()
 
     def rows_among(self, sql: str, among: tuple[Any, ...] | array[int], *values: Any) -> list[tuple[Any, ...]]:
-        """All rows of a query over `carray(?1)`, which has VALUES_PER_QUERY values of `among` at a time; an ORDER BY
-        holds among these only.
+        """All rows of a query that reads the values of `among` as `carray(?1)`. The query runs once for each
+        VALUES_PER_QUERY values, so an ORDER BY holds only among the rows of one run.
 
-        `values`: the parameters from ?2 on. The query gets no rows for an empty `among`.
+        `values`: the parameters from ?2 on. Without values in `among` the query does not run, and there are no rows.
         """
         rows = []
         for at in range(0, len(among), VALUES_PER_QUERY):
@@ -62,13 +62,14 @@ class Database:
             yield from self.connection.execute(sql, values)
 
     def execute(self, sql: str, *values: Any) -> None:
-        """Run a statement without rows that changes the index. Only inside a transaction (`writing`)."""
+        """Run a statement without rows that changes the index. Outside a transaction (`writing`) an assertion fails."""
         assert self.connection.in_transaction, "a change of the index outside writing()"
         with translated():
             self.connection.execute(sql, values)
 
     def execute_for_each(self, sql: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """As `execute`, once for each row of values."""
+        """Run a statement that changes the index once for each row of values. Outside a transaction an assertion
+        fails."""
         assert self.connection.in_transaction, "a change of the index outside writing()"
         with translated():
             self.connection.executemany(sql, rows)
@@ -85,7 +86,7 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction: all writes of the block are stored or none, also if the process is killed."""
+        """Run the `with` block as one transaction: all its writes are stored or none, also if the process is killed."""
         with translated():
             self.connection.execute("BEGIN IMMEDIATE")
             try:

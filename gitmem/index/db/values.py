@@ -29,9 +29,9 @@ PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`
 
 
 class Snapshot(NamedTuple):
-    """A set of (path, blob) that is searched; in the index of the history, of commits. `id`: its row in the index.
-    `key`: its name there (`snapshot.tree_key`, `Tip.key`). `norms[chunk id]`: the chunk's length (`norm`); 0 for a
-    chunk outside the set, and so is any id past the end."""
+    """A set of files that is searched: (path, blob) of a tree or a work tree. In the index of the history it is a set
+    of commits. `id`: its row in the index. `key`: its name there (`snapshot.tree_key`, `Tip.key`). `norms[chunk id]`:
+    the chunk's length (`norm`); 0 for a chunk outside the set, and so is any id past the end."""
 
     id: int
     key: str
@@ -89,9 +89,9 @@ class Cut(NamedTuple):
 class ChunkRow(NamedTuple):
     """One chunk of a parsed blob.
 
-    `hash`: 16 bytes. `start`, `end`, `heading`: line numbers, 0 for no heading. `heading_words`, `body_words`: terms
-    (`terms.terms`) joined by spaces; those of the body are the words of its units. `length`: number of words. `lines`:
-    `units.pack`, empty if the index has the chunk. `text`: for the embedder.
+    `hash`: 16 bytes, of its text. `start`, `end`, `heading`: line numbers, 0 for no heading. `heading_words`,
+    `body_words`: terms (`terms.terms`) joined by spaces; those of the body are the words of its units. `length`: number
+    of words. `lines`: its packed line records (`units.pack`), b"" if the index has the chunk. `text`: for the embedder.
     """
 
     hash: bytes
@@ -109,8 +109,8 @@ class BlobRow(NamedTuple):
     """One blob that was parsed, or that is too large to be parsed.
 
     `bytes`: its size. `secrets`: number of lines with a secret. `problems`: number of problems of its encoding and
-    front matter; 1 for a blob that is too large. `skipped`: why it was not read and has no chunks; "" if it was read,
-    though it has no chunks then if it has no statements.
+    front matter; 1 for a blob that is too large. `skipped`: why it was not read and has no chunks; "" if it was read. A
+    blob that was read and has no statements has no chunks either.
     """
 
     oid: str
@@ -134,10 +134,9 @@ class SnapshotRow(NamedTuple):
 
 
 class EntryRow(NamedTuple):
-    """One path of a snapshot. `oid`: "" for a file that is not indexed. `corpus`: IN_DEFAULT_CORPUS and so on.
-
-    `stat`: stat data of the file in a work tree, otherwise "".
-    """
+    """One path of a snapshot. `oid`: its blob, "" for a file that is not indexed. `corpus`: IN_DEFAULT_CORPUS,
+    BY_PATH_ONLY, or below 0 why it is not indexed (IGNORED, LARGE, UNREADABLE). `stat`: stat data of the file in a work
+    tree, otherwise ""."""
 
     path: str
     oid: str
@@ -146,14 +145,16 @@ class EntryRow(NamedTuple):
 
 
 def corpus_of(path: str, layout: Layout) -> int:
-    """`EntryRow.corpus` of an indexed memory file: only instruction files in the top folder are BY_PATH_ONLY."""
+    """Whether a search reads an indexed memory file without being asked: BY_PATH_ONLY for an instruction file in the
+    top folder (AGENTS.md), IN_DEFAULT_CORPUS for every other."""
     if "/" in path or in_default_corpus(path, layout):
         return IN_DEFAULT_CORPUS
     return BY_PATH_ONLY
 
 
 def norm(length: int) -> int:
-    """The norm of a chunk of `length` words, 1 to 255; 0 means that a chunk is not in the snapshot."""
+    """The length of a chunk in one byte: 1 plus the number of LENGTH_STEP words in it, at most 255. 0 is for a chunk
+    outside the snapshot."""
     return min(255, max(0, length) // LENGTH_STEP + 1)
 
 
@@ -188,7 +189,7 @@ def unpack_shape(text: str) -> Shape:
 
 
 def pack_path(path: str) -> bytes:
-    """A path as bytes: it need not be UTF-8."""
+    """A path as the bytes that Git has; bytes that are no UTF-8 stand in the path as surrogates."""
     return path.encode("utf-8", "surrogateescape")
 
 

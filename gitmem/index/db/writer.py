@@ -34,10 +34,10 @@ from gitmem.index.db.values import (
 
 
 class Writer(Index):
-    """An index open for writing; `Index` has its reads. The process holds the writer lock."""
+    """An index open for writing, which can read like `Index`. The process holds the writer lock."""
 
     def writing(self) -> AbstractContextManager[None]:
-        """One transaction: all writes of the block are stored or none, also if the process is killed."""
+        """Run the `with` block as one transaction: all its writes are stored or none, also if the process is killed."""
         return self.database.writing()
 
     def prepare_for_many_writes(self) -> None:
@@ -46,7 +46,7 @@ class Writer(Index):
         self.database.pragma("wal_autocheckpoint", 8000)  # pages
 
     def set_meta(self, key: str, value: str) -> None:
-        """Store a setting, read by `meta`."""
+        """Store a setting, which `meta` reads; one with the same key is replaced. Only inside `writing`."""
         self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, value)
 
     # -- blobs and chunks ------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class Writer(Index):
         return [oid for oid in wanted if oid not in indexed]
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
-        """Those of these chunk hashes whose words and lines are stored."""
+        """Those of these chunk hashes whose words and lines the index has."""
         sql = f"SELECT hash FROM chunk WHERE length <> {NO_WORDS} AND hash IN (SELECT value FROM carray(?1))"
         return {chunk_hash for (chunk_hash,) in self.database.rows_among(sql, tuple(hashes))}
 
@@ -79,8 +79,7 @@ class Writer(Index):
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
         """Add parsed blobs that are not indexed, with the places, words and lines of their chunks, without vectors.
-        Returns chunk id -> row of the chunks whose words this call stored, as the index lacked them. Only inside
-        `writing`."""
+        Returns the chunks whose words the index lacked, chunk id -> row: these need vectors. Only inside `writing`."""
         chunks: dict[bytes, ChunkRow] = {}
         for blob in blobs:
             for chunk in blob.chunks:
@@ -180,7 +179,8 @@ class Writer(Index):
         return list(wanted.values())
 
     def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
-        """Add vectors of this embedder: (chunk id, (`bits`, `int8`)). A stored vector is not replaced."""
+        """Add vectors of this embedder: (chunk id, (signs as `values.bits`, numbers as `values.int8`)). A stored vector
+        is not replaced. Only inside `writing`."""
         rows = [(vector_id(embedder_id, chunk_id), bits, value) for chunk_id, (bits, value) in vectors]
         self.database.execute_for_each(
             "INSERT OR IGNORE INTO code(id, bits) VALUES (?, ?)", [(row_id, bits) for row_id, bits, _ in rows]
@@ -193,7 +193,8 @@ class Writer(Index):
     # -- days of lines ---------------------------------------------------------------------------------------
 
     def put_line_days(self, rows: Iterable[tuple[str, str, str, tuple[date, ...]]]) -> None:
-        """Store blame dates, rows as from `line_days`. A row replaces the stored one of the same path and blob."""
+        """Store blame dates: (path, oid of the blob, commit that was blamed, day of each line). A row replaces the
+        stored one of the same path and blob. Only inside `writing`."""
         self.database.execute_for_each(
             "INSERT OR REPLACE INTO line_day(path, oid, at, runs) VALUES (?, ?, ?, ?)",
             [(pack_path(path), bytes.fromhex(oid), bytes.fromhex(at), pack_days(days)) for path, oid, at, days in rows],
