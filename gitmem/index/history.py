@@ -62,7 +62,7 @@ def ready(repo: Repository, config: Config, commit: str, bounds: Bounds = Bounds
             return History(opened(repo), all_tips, reason, notes)
         from gitmem.index import history_indexer
 
-        reason, more_notes = history_indexer.bring(repo, config, bounds, all_tips)
+        reason, more_notes = history_indexer.index_tips(repo, config, bounds, all_tips)
         index = opened(repo)
         if index is None and reason.startswith(history_indexer.UNWRITABLE) and not bounds.most:
             index, reason, more_notes = history_indexer.temporary(repo, config, bounds, all_tips)

@@ -35,7 +35,7 @@ UNWRITABLE = "the history's index cannot be written here"
 MAX_LOST_COMMITS = 1_000  # of an old snapshot that the new one does not have; above it the new one is made from nothing
 
 
-def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[str, list[str]]:
+def index_tips(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[str, list[str]]:
     """Index the commits that these tips reach. Returns (why that is not finished or "", notes for the person). Raises
     GitFailed if the history of this repository cannot be read; for another clone a note says it."""
     work = Work()

@@ -45,7 +45,8 @@ class Edit:
 
     @property
     def by(self) -> str:
-        """Who made the edit: the author as `Name <e-mail>`, for an edit of the comment alone as `actor` says."""
+        """Who made the edit, for people to read: the author as `Name <e-mail>`. For an edit of the comment alone also
+        the model or the agent that acted, if there is one (`actor`)."""
         if TEXT in self.changed:
             return shown_name(self.commit.author)
         return actor(self.commit)
@@ -99,8 +100,9 @@ class Attributor:
         return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.at))
 
     def attribution(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Attribution:
-        """The attribution of a fact. `line_commit` returns the commit that last touched its line, None for an
-        uncommitted line; it is called only when it is needed, because it runs blame."""
+        """Where a fact comes from: the commits that recorded it, its sources and whether they support it, and its last
+        edit. `line_commit` returns the commit that last touched its line, None for an uncommitted line; it is called
+        only when it is needed, because it runs blame."""
         digest = text_hash(fact.text)
         records = tuple(self.ledger.recorded.get(digest, ()))
         edit = self._edit(path, fact, records, line_commit)
@@ -219,8 +221,8 @@ class Attributor:
         return None
 
     def commit_of_link(self, path: str, ident: str, key: str, other: str) -> Commit | None:
-        """The commit whose comment of the fact `ident` first named the fact `other` with `key`. None when no commit has
-        that, and when more than MAX_STEPS commits changed the line since."""
+        """The first commit in which the comment of the fact `ident`, in the file `path`, named the fact `other` with
+        `key`. None when no commit has such a comment, and when more than MAX_STEPS commits changed the line later."""
         at, found = self.at, None
         for _ in range(MAX_STEPS):
             same = (fact for fact in self.facts_in(at, path) if fact.id == ident)
@@ -282,7 +284,7 @@ def newest_commit(repo: Repository, commits: Sequence[Commit]) -> Commit:
 
 
 def differing_keys(old: Meta, new: Meta) -> tuple[str, ...]:
-    """The keys whose values differ between two comments, in order."""
+    """The keys whose values differ between two comments, also keys that only one of them has, in order."""
     keys = dict.fromkeys(key for key, _ in (*old, *new))
     return tuple(key for key in keys if _values(old, key) != _values(new, key))
 

@@ -57,8 +57,8 @@ _GENERATED = lazy(
 def agent_of_commit(commit: Commit) -> str:
     """The name of the agent or bot that made the commit, or the e-mail of one without a name; "" when a person made it.
 
-    The name comes from the first of these that has one: the `Memory-Agent` trailer, the author, the committer, a
-    trailer of OTHER_AUTHORS, a line such as "Generated with Claude Code".
+    The name comes from the first of these that has one: the `Memory-Agent` trailer ("agent" if it is empty), the
+    author, the committer, a trailer of OTHER_AUTHORS, a line such as "Generated with Claude Code".
     """
     message = normalised_name(commit.message)
     names = trailers.values(trailers.memory_trailers(message), trailers.AGENT)
@@ -122,7 +122,8 @@ def is_agent(person: Person) -> bool:
 
 
 def shown_name(person: Person) -> str:
-    """`Name <e-mail>` for people and models; a placeholder when it holds a secret or reads as an instruction."""
+    """`Name <e-mail>` in the form in which people and models may see it; a placeholder when it holds a secret or reads
+    as an instruction."""
     from gitmem.gate.withholding import name_for_model  # loads every detector
 
     return name_for_model(f"{person.name} <{person.email}>")
@@ -130,7 +131,7 @@ def shown_name(person: Person) -> str:
 
 def actor(commit: Commit) -> str:
     """Who made the changes of a commit that keep every text: a promotion or consolidation, as its `Memory-Model` names
-    it, an agent, or the author as `shown_name` has it. The author of a commit is always named.
+    it, an agent, or the author (`shown_name`). The author is named beside a model or an agent, too.
 
     A model counts only in a commit of git mem, with its subject and in the trailers that Git sees: a squash joins the
     trailers of several commits.
@@ -168,8 +169,9 @@ def reviewers(commit: Commit) -> list[str]:
 
 
 def reviewed_merge(repo: Repository, at: str, commit: Commit) -> Commit | None:
-    """The merge with a `Reviewed-by` that brought `commit` into the history of `at`, as a forge writes it for a pull
-    request; None when there is none among the first MAX_MERGES."""
+    """The merge that brought `commit` into the history of `at` and has a `Reviewed-by` that counts, as a forge writes
+    it for a pull request. None when there is none among the oldest MAX_MERGES merges with a `Reviewed-by` above
+    `commit`."""
     if at == commit.oid:
         return None
     merges = repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)

@@ -24,8 +24,9 @@ class AnswerChange(NamedTuple):
 
 
 def last_answer_change(commits: Sequence[str], rank: Callable[[str], int]) -> AnswerChange:
-    """A change between an answer (`rank` above 0) and none; `at` and `before` are "" if none is found. `commits`: the
-    newest first; each is tried once at most.
+    """Find a commit at which search began or ceased to find an answer. `commits`: the newest first. `rank`: returns the
+    rank of the answer at a commit, 0 for none; it is called at most once for each commit. `at` and `before` of the
+    result are "" if no change is found.
 
     Goes back from the newest commit at doubled distances until the answer differs, then halves the range. Of several
     changes in that range it finds any one; a change that was reverted between two tries is not seen.

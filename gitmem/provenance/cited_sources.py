@@ -98,8 +98,8 @@ class SourceReader:
         return layout_of((entry.path for entry in self._entries), self.globs or ())
 
     def is_readable(self, path: str) -> bool:
-        """Whether the text of the file may be shown: `kind` knows its place, it is a memory file by `globs`, or `globs`
-        is None.
+        """Whether the text of the file may be shown: it is in a usual place of memory (`kind`), or the globs `globs`
+        make it a memory file. Always True when `globs` is None or there is no commit.
 
         The tree is listed only for a path outside the usual places, which all files of the tree together decide.
         """
@@ -114,13 +114,14 @@ class SourceReader:
         return self._lines[oid]
 
     def document(self, oid: str) -> Sequence[Statement]:
-        """The statements of a blob. Raises GitFailed when it is missing."""
+        """The statements (items, paragraphs, rows, headings) of a blob. Raises GitFailed when it is missing."""
         if oid not in self._documents:
             self._documents[oid] = read_statements(self.lines(oid))
         return self._documents[oid]
 
     def cited_text(self, source: Source) -> CitedText:
-        """The statements and the trail of a source that was found."""
+        """The text of each cited statement of a source that was found, and the headings and parent items above them
+        (`CitedText.trail`)."""
         return cited_text(self.document(source.blob), self.lines(source.blob), source.start_line, source.end_line)
 
     def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
@@ -262,7 +263,8 @@ def _windows(terms_of_lines: Sequence[set[str]], size: int) -> Iterator[tuple[in
 
 
 def with_verification(source: Source, supported: bool) -> Source:
-    """The source, verified when its lines were found and `supported`: the fact was checked to repeat them."""
+    """The source with `verified` True when `supported` and its lines were found, else False. `supported`: somebody
+    checked that the fact repeats them."""
     return replace(source, verified=supported and not source.problem)
 
 

@@ -1,4 +1,4 @@
-"""Reads the text of cited lines: their statements, and the trail of these (headings, parent items, table header).
+"""Reads the text of cited lines: their statements, and what these are about (headings, parent items, table header).
 
 Pure. A fact that cites a line below the item `Bakery` may say `Bakery: …`. Every check of a fact against its source
 therefore compares it with the lines and with their trail.
@@ -14,7 +14,8 @@ from gitmem.memory.statements import Form, Statement
 
 
 class CitedText(NamedTuple):
-    """`statements`: the text of each cited statement. `trail`: headings and items above them, without repeats."""
+    """`statements`: the text of each cited statement. `trail`: the headings, parent items and table headers above them,
+    without repeats."""
 
     statements: tuple[str, ...]
     trail: tuple[str, ...]
@@ -26,7 +27,8 @@ class CitedText(NamedTuple):
 
 
 def cited_text(document: Sequence[Statement], lines: Sequence[str], first: int, last: int) -> CitedText:
-    """The text of lines `first` to `last` (from 1) of a file. `document`: its statements; `lines`: its lines.
+    """The text of lines `first` to `last` (from 1) of a file, and the headings and items above them. `document`: the
+    statements of the file; `lines`: its lines.
 
     Of a statement that is cited in part, and of code, each cited line is a text of its own.
     """

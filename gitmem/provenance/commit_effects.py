@@ -65,20 +65,20 @@ class CommitEffects:
             self._files[name.split(" ")[0]] = tuple(files)
 
     def files(self, commit: Commit) -> tuple[FileEffect, ...]:
-        """The files that a commit changes against its first parent. In a shallow clone the oldest commit counts as one
-        that adds all of its files."""
+        """The files that a commit changes against its first parent. A commit without a parent, and the oldest of a
+        shallow clone, count as commits that add all of their files."""
         if commit.oid not in self._files:
             self.read([commit])
         return self._files[commit.oid]
 
     def adds(self, commit: Commit, digest: str, target: str) -> bool:
-        """Whether the commit adds the text with the hash `digest` to the file `target`, or to any file when `target` is
-        ""."""
+        """Whether the commit adds the text with the hash `digest` (64 hex) to the file `target`, or to any file when
+        `target` is ""."""
         return any(self._gains(file.old, file.new, digest) for file in self._files_at(commit, target))
 
     def removes(self, commit: Commit, digest: str, target: str) -> bool:
-        """Whether the commit removes the text with the hash `digest` from the file `target`, or from any file when
-        `target` is ""."""
+        """Whether the commit removes the text with the hash `digest` (64 hex) from the file `target`, or from any file
+        when `target` is ""."""
         return any(self._gains(file.new, file.old, digest) for file in self._files_at(commit, target))
 
     def removes_masked(self, commit: Commit, target: str) -> bool:
@@ -95,7 +95,7 @@ class CommitEffects:
     def _mask_count(self, oid: str) -> int:
         return sum(MASK in line for line in self.lines(oid))
 
-    def removed(self, commit: Commit, paths: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
+    def removed_and_added(self, commit: Commit, paths: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
         """(hashes of the texts that the commit removes from these files, hashes of those that it adds). A text that
         moves from one of the files to another is in neither."""
         wanted = set(paths)
@@ -107,7 +107,8 @@ class CommitEffects:
         return frozenset(removed - added), frozenset(added - removed)
 
     def takes_lines(self, commit: Commit, paths: Iterable[str]) -> bool:
-        """Whether the commit removes a line from one of these files, or deletes one of them."""
+        """Whether one of these files loses a line in the commit, or is deleted. A line that only moved in its file is
+        not lost."""
         wanted = set(paths)
         changed = [file for file in self.files(commit) if file.path in wanted and file.old and file.old != file.new]
         return any(not set(self.lines(file.old)) <= set(self.lines(file.new)) for file in changed)

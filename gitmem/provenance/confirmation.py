@@ -46,13 +46,14 @@ class ConfirmationRequest(NamedTuple):
 
 
 def confirm(repo: Repository, config: Config, path: str, line: int, given: ConfirmationRequest) -> Confirmation:
-    """Commit new anchors for the citations of the fact at `path`:`line`. Proposed citations of the fact are dropped; if
-    it has no others, they become its citations.
+    """Commit new anchors for the citations of the fact at `path`:`line`, which says that the fact still holds. Proposed
+    citations of the fact are dropped; if it has no others, they become its citations.
 
     Raises UsageError for too many places, a place that does not exist, a fact that cites no code, cited lines that
     changed, or if no anchor would move; MissingFile or UnknownFact when there is no such fact; GitMemError when an
-    agent's quotation is not in the code or the file has uncommitted edits; Refused when the gate refuses the reason;
-    and as `transaction.commit`. Nothing is written then.
+    agent's quotation is not in the code, the file has uncommitted edits, or a merge or rebase is in progress; Refused
+    when the gate refuses the reason; Changed when somebody wrote meanwhile; GitFailed when a hook refuses. Nothing is
+    written then.
     """
 
     def plan(reading: Reading) -> CommitDraft[tuple[Fact, tuple[str, ...]]]:

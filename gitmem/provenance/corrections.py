@@ -149,15 +149,15 @@ def _with_rivals(repo: Repository, done: Correction, today: date) -> Correction:
 
 
 def gated_text(text: str, path: str, config: Config) -> Redaction:
-    """A new text for a fact of `path`, masked by the gate. Raises as `one_line`, and Refused when the gate refuses
-    it."""
+    """A new text for a fact of `path`, normalised and masked by the gate. Raises UsageError for an empty text or one
+    with comment marks, Refused when the gate refuses it."""
     from gitmem.gate.redaction import refuse_or_mask
 
     return refuse_or_mask(one_line(text), path, config)
 
 
 def one_line(text: str) -> str:
-    """The text of a fact, normalised. Raises UsageError when it is empty or has the marks of a comment."""
+    """The text of a fact as one line, normalised. Raises UsageError when it is empty or has `<!--` or `-->`."""
     text = normalise(text)
     if not text or "<!--" in text or "-->" in text:
         raise UsageError("a fact is one line of text without comment marks")
@@ -165,8 +165,12 @@ def one_line(text: str) -> str:
 
 
 def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> Plan:
-    """The plan of `edit`, for a commit or a preview. `text`: the text of `gated_text`. The plan raises UsageError,
-    Refused and GitMemError as `edit`."""
+    """A plan, for a commit or a preview, that replaces the text of the fact at `path`:`line`; its comment stays.
+    `text`: the text of `gated_text`.
+
+    The plan raises UsageError when the fact has that text already, Refused when the gate refuses the reason or another
+    fact of the file says the text, GitMemError when there is no such fact or its file has uncommitted edits.
+    """
 
     def plan(reading: Reading) -> Draft:
         memory, entry = _entry_to_replace(reading, config, path, line, text)
@@ -183,7 +187,11 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
 def supersede(
     repo: Repository, config: Config, place: tuple[str, int], text: str, reason: str, today: date
 ) -> Correction:
-    """Replace the fact at `place` (path, line) with a new one, as `supersede_plan` says. Raises as `edit`."""
+    """Replace the fact at `place` (path, line) with a new fact that names the old one (`supersedes`), begins today and
+    cites no source, in one commit. An old fact of MEMORY.md goes to the archive.
+
+    Raises UsageError, Refused, Changed and GitMemError for the reasons that `edit` has. Nothing is written then.
+    """
     path, line = place
     gated = gated_text(text, path, config)
     plan = supersede_plan(config, path, line, gated.text, reason, today)
@@ -191,11 +199,11 @@ def supersede(
 
 
 def supersede_plan(config: Config, path: str, line: int, text: str, reason: str, today: date) -> Plan:
-    """The plan of replacing the fact at `path`:`line` with a new fact `text`, a text of `gated_text`. The plan raises
-    as `edit`.
+    """A plan, for a commit or a preview, that replaces the fact at `path`:`line` with a new fact `text`, a text of
+    `gated_text`.
 
     The new fact names the old one (`supersedes`), begins today, and cites no source. An old fact of MEMORY.md goes to
-    the archive.
+    the archive. The plan raises UsageError, Refused and GitMemError for the reasons that `edit_plan` has.
     """
 
     def plan(reading: Reading) -> Draft:
@@ -232,8 +240,8 @@ def _entry_to_replace(reading: Reading, config: Config, path: str, line: int, te
 def place_of_fact(repo: Repository, ident: str) -> tuple[str, int]:
     """(path, line) of the fact of long-term memory at HEAD whose id begins with `ident`.
 
-    `ident`: as for `id_digits`. Raises UsageError for any other text, UnknownFact when no fact or several facts have
-    such an id.
+    `ident`: MIN_ID_DIGITS to 12 hexadecimal digits. Raises UsageError for any other text, UnknownFact when no fact or
+    several facts have such an id.
     """
     wanted = id_digits(ident)
     if not wanted:
@@ -257,7 +265,8 @@ def place_of_fact(repo: Repository, ident: str) -> tuple[str, int]:
 
 @contextmanager
 def as_usage_error(path: str, entry: Entry) -> Iterator[None]:
-    """Turn the ValueError for a text that cannot replace the fact into a UsageError that names its line."""
+    """In the `with` block, turn the ValueError for a text that cannot replace the fact into a UsageError that names its
+    line."""
     try:
         yield
     except ValueError as error:
@@ -265,7 +274,12 @@ def as_usage_error(path: str, entry: Entry) -> Iterator[None]:
 
 
 def forget(repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False) -> Correction:
-    """Remove the fact at `path`:`line` and the facts indented below it. A dry run writes nothing. Raises as `edit`."""
+    """Remove the fact at `path`:`line` and the facts indented below it, in one commit. A dry run writes nothing.
+
+    Raises MissingFile or UnknownFact when there is no such fact, GitMemError when its file has uncommitted edits,
+    Refused when the gate refuses the reason, Changed when another process wrote meanwhile, GitFailed when a hook
+    refuses. Nothing is written then.
+    """
     plan = forget_plan(config, path, line, reason)
     if dry_run:
         return Correction(plan(Reading(repo)).result, "")
@@ -273,8 +287,12 @@ def forget(repo: Repository, config: Config, path: str, line: int, reason: str, 
 
 
 def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
-    """The plan of `forget`: it removes the fact at `path`:`line` and the facts that are indented below it. The plan
-    raises as `fact_at`, and Refused when the gate refuses the reason."""
+    """A plan, for a commit or a preview, that removes the fact at `path`:`line` and the facts that are indented below
+    it.
+
+    The plan raises MissingFile or UnknownFact when there is no such fact, GitMemError when its file has uncommitted
+    edits, Refused when the gate refuses the reason.
+    """
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
@@ -290,11 +308,12 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
 def revert(
     repo: Repository, config: Config, selector: Selector, reason: str = "", *, dry_run: bool = False
 ) -> Correction:
-    """Remove every fact of long-term memory that comes from what `selector` names.
+    """Remove every fact of long-term memory that comes from what `selector` names, in one commit.
 
     When such a fact superseded one that stays, the superseded fact comes back. Nothing is committed when no fact is
-    found. `reason`: "" for one that names the selector. A dry run writes nothing. Raises as `facts_from`, and as `edit`
-    for uncommitted edits, a refused commit and a write meanwhile.
+    found. `reason`: "" for one that names the selector. A dry run writes nothing. Raises UnknownRevision for an unknown
+    commit, MissingFile for a source that no fact cites and that is no file, GitMemError for uncommitted edits, Refused
+    and GitFailed when the gate or a hook refuses, and Changed when another process wrote meanwhile.
     """
     if dry_run:
         return Correction(_facts_to_revert(repo, selector, Reading(repo))[0], "")

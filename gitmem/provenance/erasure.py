@@ -68,13 +68,13 @@ def forget_everywhere(
     repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False
 ) -> Erasure:
     """Remove the fact at `path`:`line`, every line of memory that says the same, its source lines, and the sentences of
-    episodes that surely say it in other words.
+    episodes that surely say it in other words, in one commit.
 
     On a line that says more, only the text is masked. Lines of episodes that may say it stay and are named in
     `Erasure.unsure`. Three kinds of lines stay and are named in `Erasure.left`: other facts that say more, source lines
     of other facts, and lines of instruction files. A session file or note whose name has words of the text is renamed.
-    Raises as `corrections.forget`, also for an edit in any of the files, and Refused when another fact cites a line
-    that has the text. Nothing is written then. A dry run writes nothing.
+    Raises as `corrections.forget` does, also for an edit in any of the files, and Refused when another fact cites a
+    line that has the text. Nothing is written then. A dry run writes nothing.
     """
     plan = everywhere_plan(config, path, line, reason)
     if dry_run:
@@ -93,8 +93,8 @@ def _after_changes(row: LineChange, done: Erasure) -> LineChange:
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
-    """The plan of `forget_everywhere`, which raises as that does. Whoever commits it calls `drop_kept_texts`
-    afterwards."""
+    """A plan, for a commit or a dry run, of all that `forget_everywhere` changes; it raises as that does. Whoever
+    commits it calls `drop_kept_texts` afterwards."""
     return lambda reading: _erase(reading, config, path, line, reason)
 
 
@@ -105,7 +105,7 @@ def drop_kept_texts(repo: Repository) -> None:
 
 
 def erasure_value(done: Erasure) -> dict[str, object]:
-    """The JSON of docs/json.md, "git mem forget --everywhere"."""
+    """The JSON that `git mem forget --everywhere --json` prints (docs/json.md)."""
     rows = [json_object(row, "path line change text") for row in done.lines]
     left = [json_object(row, "path line") for row in done.left]
     unsure = [json_object(row, "path line text") for row in done.unsure]
@@ -269,7 +269,8 @@ def _target_of(repo: Repository, taken: Removal) -> Target:
 
 
 def text_forms(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The text, and the text without its label when a source line has that. `sources`: (path, case-folded text)."""
+    """The text; and the text without its label (`Bakery: ` before it) too, when a source line has the bare text.
+    `sources`: (path, case-folded text of a source line)."""
     bare = unlabelled(text)
     if bare and any(bare.casefold() in line for _, line in sources):
         return (text, bare)

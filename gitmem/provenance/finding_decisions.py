@@ -26,7 +26,7 @@ Plan = Callable[[Reading], CommitDraft[None]]
 
 
 def mask_plan(repo: Repository, path: str, today: date) -> Plan:
-    """The plan of masking the secrets and personal data that the gate finds in a committed file.
+    """A plan that masks the secrets and personal data that the gate finds in a committed file.
 
     Commit it with `undoable=False`: an undo would write the secrets again. The plan raises GitMemError for a file with
     uncommitted edits, UsageError when a mask removes no finding, Refused when the masks would cover too much of the
@@ -52,11 +52,12 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
 def allow_plan(
     repo: Repository, config: Config, finding: tuple[str, str], reason: str, until: date, today: date, salt: str
 ) -> Plan:
-    """The plan of excepting the finding (fingerprint, path) in the work tree until a day.
+    """A plan that writes an exception to the file of exceptions: the gate lets the finding (fingerprint, path) pass
+    until the day `until`, which is the last.
 
     `salt`: salt of the fingerprints, when there is no file of exceptions yet. This function raises UsageError for a
-    past day, GitMemError when no finding has the fingerprint, Refused when the gate refuses the reason. The plan raises
-    GitMemError when the file of exceptions has uncommitted edits.
+    past day, GitMemError when no finding of the work tree has the fingerprint, Refused when the gate refuses the
+    reason. The plan raises GitMemError when the file of exceptions has uncommitted edits.
     """
     fingerprint, path = finding
 
@@ -74,10 +75,11 @@ def allow_found_plan(
     path: str,
     decision: tuple[str, date, date, str],
 ) -> Plan:
-    """The plan of excepting the findings in a text for `path` that is not in the work tree.
+    """A plan that writes exceptions for all findings in a text for `path` that is not in the work tree.
 
-    `find`: scans the text under a policy. `decision`: (reason, last day, today, salt) as in `allow_plan`. Raises
-    Changed when `find` finds nothing, and as `allow_plan`.
+    `find`: scans the text under a policy. `decision`: (reason, last day, today, salt of the fingerprints for a new
+    file). This function raises Changed when `find` finds nothing, UsageError for a past day, Refused when the gate
+    refuses the reason. The plan raises GitMemError when the file of exceptions has uncommitted edits.
     """
 
     def entries(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:

@@ -44,7 +44,9 @@ _KOREAN_DATE = lazy(r"\s?(?:에(?!서)|까지|부터|に|まで|から)")
 
 
 class Support(StrEnum):
-    """How the sources of a fact support it. IN_SOURCE: they say it word for word (`wording`)."""
+    """How the sources of a fact support it. IN_SOURCE: they say it word for word (`wording`). SHARES_WORDS: no check
+    speaks against it. NOT_IN_SOURCE: a check failed. EDITED: somebody changed the fact after its promotion. NO_SOURCE:
+    it cites none that was found."""
 
     IN_SOURCE = "in-source"
     SHARES_WORDS = "shares-words"

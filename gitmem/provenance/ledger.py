@@ -94,14 +94,15 @@ _MARKS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:",
 
 
 def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Ledger:
-    """The ledger of the commits that `revs` reach; it is empty when `revs` is. With `about`, only commits whose message
-    contains one of these strings are read."""
+    """The ledger of the commits that `revs` reach; it is empty when `revs` is. `about`: read only commits whose message
+    contains one of these strings, such as the hash of a text."""
     return ledger_of(repo, matching_commits(repo, revs, about))
 
 
 def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Iterator[Commit]:
-    """The commits that `read_ledger` reads, newest first. Git searches while the caller does other work; its process
-    ends when the iterator is read to the end or dropped."""
+    """The commits that a ledger reads, newest first: those that `revs` reach and whose message contains one of `about`,
+    or a trailer or line that records something. Git searches while the caller does other work; its process ends when
+    the iterator is read to the end or dropped."""
     if revs:
         return repo.log(revs, grep=about or _MARKS)
     return iter(())
@@ -275,8 +276,9 @@ class _LedgerBuilder:
 
 
 def unfounded_claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
-    """The lines of messages that are not believed, in the commits that `revs` reach: those of the ledger, cursors that
-    name no ancestor of their commit, and reviews that do not count (`authorship.reviewers`)."""
+    """The lines of messages that must not be believed, in the commits that `revs` reach: trailers that their commit
+    does not carry out, cursors that name no ancestor of their commit, and reviews that do not count
+    (`authorship.reviewers`)."""
     commits = list(matching_commits(repo, revs, (*_MARKS, f"{trailers.REVIEWED}:")))
     ledger = ledger_of(repo, commits)
     found = list(ledger.claims)
@@ -375,7 +377,8 @@ class Rejections:
 
 
 def rejections(repo: Repository, ledger: Ledger) -> Rejections:
-    """The refusals of a history, as promotion asks for them."""
+    """The hashes of the texts that people removed in a history, and the log lines that they refused: promotion must not
+    propose them again."""
     refused = refusals(repo, ledger)
     spans = dict.fromkeys(span for refusal in refused.values() for span in refusal.spans)
     return Rejections(frozenset(text for text, refusal in refused.items() if not refusal.declined), tuple(spans))

@@ -19,14 +19,14 @@ Plan = Callable[[Reading], CommitDraft[Fact]]
 
 
 def commit_change(repo: Repository, path: str, plan: Plan) -> Correction:
-    """Commit one of the plans below for a fact of `path`. The result names the fact as it was before. Raises as the
-    plan and as `transaction.commit`."""
+    """Commit one of the plans below for a fact of `path`. The result names the fact as it was before. Raises what the
+    plan raises, Changed when somebody wrote meanwhile, GitFailed when a hook refuses."""
     fact, oid = commit(repo, plan)
     return Correction((Removal(path, fact, ()),), oid)
 
 
 def pin_plan(config: Config, path: str, line: int, pinned: bool, reason: str = "") -> Plan:
-    """The plan of pinning the fact at `path`:`line`, or of unpinning it. A pinned fact is never archived.
+    """A plan that pins the fact at `path`:`line`, or unpins it. A pinned fact is never archived.
 
     The plan raises UsageError when the fact is in that state or cannot have a comment, Refused when the gate refuses
     the reason, GitMemError when there is no such fact or its file has uncommitted edits.
@@ -37,15 +37,17 @@ def pin_plan(config: Config, path: str, line: int, pinned: bool, reason: str = "
 
 
 def until_plan(config: Config, path: str, line: int, last: date | None, reason: str = "") -> Plan:
-    """The plan of setting the last day on which the fact is true; None removes that day. Raises as `pin_plan`."""
+    """A plan that sets the last day on which the fact at `path`:`line` is true; None removes that day. The plan raises
+    UsageError, Refused and GitMemError for the reasons that `pin_plan` has."""
     if last is None:
         return _plan(config, path, line, {"until": ""}, MessageParts("1 fact holds without an end", reason))
     return _plan(config, path, line, {"until": last.isoformat()}, MessageParts(f"1 fact holds until {last}", reason))
 
 
 def end_plan(config: Config, path: str, line: int, today: date, reason: str) -> Plan:
-    """The plan of ending a fact: yesterday was its last day. Search leaves it out, and the next promotion archives it.
-    Raises as `pin_plan`."""
+    """A plan that ends the fact at `path`:`line`: yesterday becomes its last day. Search then leaves it out, and the
+    next promotion archives it. The plan raises UsageError, Refused and GitMemError for the reasons that `pin_plan`
+    has."""
     last = today - timedelta(days=1)
     return _plan(config, path, line, {"until": last.isoformat()}, MessageParts("1 fact is not true any more", reason))
 

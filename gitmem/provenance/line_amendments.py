@@ -49,8 +49,7 @@ class Amendment:
 
 @dataclass(frozen=True, slots=True)
 class Amendments:
-    """The links of a line, newest first. `amended_by`: the lines that amend it. `supersedes`: the lines that it
-    amends."""
+    """The lines that amend a line (correct, replace or add to it), and the lines that it amends, newest first."""
 
     amended_by: tuple[Amendment, ...] = ()
     supersedes: tuple[Amendment, ...] = ()
@@ -60,8 +59,9 @@ class Amendments:
 def amendments(
     repo: Repository, config: Config, place: tuple[str, int], text: str, at: str, now: datetime
 ) -> Amendments:
-    """The links of the line with `text` at `place` (path, line). `at`: a commit, "" for the work tree. Empty when the
-    search for the text does not find that line; a search that fails raises nothing and is named in `problem`."""
+    """The lines that amend the line with `text` at `place` (path, line), and those that it amends. `at`: a commit, ""
+    for the work tree. Empty when the search for the text does not find that line; a search that fails raises nothing
+    and is named in `problem`."""
     path, line = place
     try:
         hits = search(repo, config, Query(text, limit=MAX_HITS, commit=at, expired=True, promoted_lines=True), now).hits
@@ -86,8 +86,8 @@ def _read_amendment(repo: Repository, config: Config, end: LinkedLine, at: str) 
 
 
 def replaced_facts(repo: Repository, path: str, idents: Sequence[str], commit: Commit | None) -> tuple[Amendment, ...]:
-    """The facts with the ids `idents` in the file at `path` before `commit`, which wrote the fact that supersedes them.
-    () for no commit, for one without a parent, and when the file was not there."""
+    """The facts with the ids `idents` as they were in the file at `path` before `commit`, which wrote the fact that
+    supersedes them. () for no commit, for one without a parent, and when the file was not there."""
     if commit is None or not commit.parents or not idents:
         return ()
     parent = commit.parents[0]

@@ -154,7 +154,7 @@ class FactList:
         }
 
     def filtered(self, choice: FactFilter, today: date) -> Sequence[PresentFact]:
-        """The facts that pass the filter, whoever wrote them (`by_author`)."""
+        """The facts that pass the filter. The author is not compared: `by_author` does that."""
         if replace(choice, author="") == FactFilter():
             return self.rows
         return [row for row in self.rows if choice.matches(row, today)]
@@ -180,7 +180,8 @@ class FactList:
     ) -> Sequence[PresentFact]:
         """`rows` in one of ORDERS; equal ones keep their order, and any other `order` changes nothing.
 
-        "newest": uncommitted facts first, then those of the latest commits. "ending": see `_ending_key`.
+        "newest": uncommitted facts first, then those of the latest commits. "type": by name. "importance": the most
+        important first. "ending": those that end soonest first, then those without an end, then ended ones.
         """
         match order:
             case "newest":

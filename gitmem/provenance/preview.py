@@ -54,7 +54,8 @@ class Preview:
 
 
 def preview(repo: Repository, plan: Plan[Result]) -> Preview:
-    """What `plan` would commit now. Writes nothing. Raises UsageError when it changes no file, and as the plan."""
+    """What `plan` would commit now. Writes nothing. Raises UsageError when it changes no file, and what the plan
+    raises."""
     reading = Reading(repo)
     draft = plan(reading)
     changed = [path for path in sorted(draft.contents) if reading.raw(path) != draft.contents[path]]
@@ -68,7 +69,8 @@ def commit_previewed(repo: Repository, plan: Plan[Result], token: str, *, undoab
     """Commit what the preview with this token showed; returns (result of the plan, oid of the commit).
 
     `undoable`: `git mem undo` can undo the commit. Raises Changed and writes nothing when the plan would commit
-    anything else by now. Raises also as `transaction.commit`.
+    anything else by now; also what the plan raises, GitMemError during a merge or rebase, and GitFailed when a hook
+    refuses.
     """
 
     def as_shown(reading: Reading) -> CommitDraft[Result]:

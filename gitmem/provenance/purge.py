@@ -73,7 +73,9 @@ class Purge:
 
 
 def plan_purge(repo: Repository, config: Config, target: Target) -> Purge:
-    """What `purge` would do. Writes nothing. Raises as `purge`."""
+    """What `purge` would do. Writes nothing. Raises Refused when the text is where no rewrite reaches it (the name of a
+    ref, a file that is no text), MissingFile or UnknownFact when there is no such fact, GitMemError for uncommitted
+    edits."""
     history_rewrite.ensure_can_purge(repo)
     done = None
     if not target.at:

@@ -20,7 +20,7 @@ LONG_TERM_PATHS = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
 
 
 def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
-    """Text (64 hex of its hash) -> the newest commit by a person, in the history of `tip`, that removed it from
+    """Hash of a text (64 hex) -> the newest commit by a person, in the history of `tip`, that removed the text from
     MEMORY.md or the archive.
 
     Texts that a person added again later are left out. A merge removes what all its parents have and it lacks.
@@ -52,7 +52,7 @@ def _removed_and_added(
 ) -> tuple[frozenset[str], frozenset[str]]:
     """(hashes of the texts that all parents of the commit have and it lacks, hashes of those that it has and no parent
     has), in `files`."""
-    removed, added = effects.removed(commit, files)
+    removed, added = effects.removed_and_added(commit, files)
     for parent in commit.parents[1:]:
         present = effects.texts(parent, files)
         removed, added = removed & present, added - present

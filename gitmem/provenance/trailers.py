@@ -235,12 +235,13 @@ def record_trailers(recorded: CommitRecord) -> list[Trailer]:
 
 
 def with_record(body: str, recorded: CommitRecord) -> str:
-    """A commit message: `body` (subject and text), then the trailers for `recorded`."""
+    """A commit message: `body` (subject and text), then one trailer for each value of `recorded`."""
     return append_trailers(body, record_trailers(recorded))
 
 
 def message_of_line(text: str, agent: str) -> str:
-    """The message of a commit that adds one line of memory, cut at MAX_SUBJECT_CHARS; `agent` is "" for a person."""
+    """The message of a commit that adds one line of memory; its subject repeats the first MAX_SUBJECT_CHARS of the
+    line. `agent`: "" for a person."""
     return with_record(f"memory: {text[:MAX_SUBJECT_CHARS]}", CommitRecord(agent=agent))
 
 

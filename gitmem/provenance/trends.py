@@ -185,9 +185,9 @@ def measure_recall(
     now: datetime,
     clock: Callable[[], float],
 ) -> list[float | None]:
-    """The RECALL of the questions at the end of at most MAX_MEASURED periods, evenly spaced up to the last; None for
-    the other periods, and for all without questions. Each measurement searches at the last commit of its period, whose
-    index stays cached."""
+    """The recall@5 (0 to 1) of the questions at the end of at most MAX_MEASURED periods, evenly spaced up to the last:
+    the mean share of a question's relevant lines that the first five hits cover. None for the other periods, and for
+    all without questions. Each measurement searches at the last commit of its period, whose index stays cached."""
     step = max(1, -(-len(among) // MAX_MEASURED))
     values: list[float | None] = []
     cached: dict[str, float] = {}

@@ -293,7 +293,8 @@ def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
 
 
 def rewrites(file: FileChange, config: Config) -> bool:
-    """Whether the gate asks for a `Memory-Rewrite`: a daily log loses a line, or another file BULK_LINES lines."""
+    """Whether the gate asks for a `Memory-Rewrite` trailer when the undo is committed: a daily log loses a line, or
+    another file BULK_LINES lines."""
     old, new = (decode(data or b"")[0] for data in (file.now, file.then))
     lost = len(lost_lines([old], new))
     return lost >= (1 if is_daily(file.path, config.memory_daily) else BULK_LINES)

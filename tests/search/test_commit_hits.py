@@ -424,8 +424,8 @@ def test_a_refresh_from_a_hook_brings_back_no_folder_that_was_removed(code: Repo
 def test_a_history_too_long_for_a_context_is_left_to_the_index(code: Repo) -> None:
     repo = open_repository(code.path, dict(os.environ))
     try:
-        assert history_indexer.bring(repo, Config(), Bounds(most=2), tips(repo, Config(), "")[0])[0]
-        assert history_indexer.bring(repo, Config(), Bounds(most=3), tips(repo, Config(), "")[0])[0] == ""
+        assert history_indexer.index_tips(repo, Config(), Bounds(most=2), tips(repo, Config(), "")[0])[0]
+        assert history_indexer.index_tips(repo, Config(), Bounds(most=3), tips(repo, Config(), "")[0])[0] == ""
     finally:
         repo.close()
 
@@ -437,11 +437,11 @@ def test_time_that_ends_leaves_the_newest_commits_and_the_rest_for_later(
     repo = open_repository(code.path, dict(os.environ))
     try:
         found = tips(repo, Config(), "")[0]
-        assert "2 commits" in history_indexer.bring(repo, Config(), Bounds(budget=-1), found)[0]
+        assert "2 commits" in history_indexer.index_tips(repo, Config(), Bounds(budget=-1), found)[0]
         past = history.ready(repo, Config(auto_index=False), "")
         assert len(past.norms) - past.norms.count(0) == 1 and past.stale
         past.close()
-        assert history_indexer.bring(repo, Config(), Bounds(), found)[0] == ""
+        assert history_indexer.index_tips(repo, Config(), Bounds(), found)[0] == ""
     finally:
         repo.close()
 
@@ -472,7 +472,9 @@ def test_where_nothing_can_be_written_memory_answers(code: Repo, monkeypatch: py
     monkeypatch.setattr(history_indexer, "locked", _read_only)
     monkeypatch.setattr(os, "access", lambda *_: False)
     try:
-        assert "cannot be written" in history_indexer.bring(repo, Config(), Bounds(), tips(repo, Config(), "")[0])[0]
+        assert (
+            "cannot be written" in history_indexer.index_tips(repo, Config(), Bounds(), tips(repo, Config(), "")[0])[0]
+        )
     finally:
         repo.close()
 
