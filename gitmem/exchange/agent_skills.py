@@ -37,7 +37,7 @@ PATH, FRONT = "git-mem-path", "git-mem-front"  # keys of `metadata`: path and fr
 
 
 def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
-    """The skills of a folder as procedures, and (name, reason) of files that are not imported.
+    """(the skills of a folder as documents of memory to import, (name, reason) of the files that are not imported).
 
     `folder`: a skill, a folder of skills or a project. Raises UsageError if there is no folder or no skill, GitMemError
     for too many files.
@@ -106,8 +106,12 @@ def _restored(name: str, data: bytes) -> Arrival | None:
 
 
 def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
-    """The procedures among memory files (path -> text) as folders of skills: path in the bundle -> bytes. A folder of
-    `memory/skills` with a SKILL.md stays as it is; any other procedure becomes a folder whose name is free."""
+    """The procedures among memory files as folders of skills: path below the folder of skills -> bytes. `texts`: path
+    -> text of memory files; other kinds are left out.
+
+    A folder of `memory/skills` with a SKILL.md stays as it is. Any other procedure becomes a folder with a SKILL.md,
+    under a name that no other has.
+    """
     chosen = {path: text for path, text in sorted(texts.items()) if kind(path) is Kind.SKILL}
     homes = {str(PurePosixPath(path).parent) for path in chosen if PurePosixPath(path).name == FILE} - {HOME}
     made: dict[str, bytes] = {}
@@ -124,7 +128,8 @@ def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def skill_of(path: str, text: str, name: str) -> str:
-    """The SKILL.md of the folder `name` for the procedure `text` at `path`."""
+    """The text of SKILL.md in the folder `name` for the procedure with `text` at `path`. Its `metadata` holds the path
+    and the front matter, from which `read_skills` restores the procedure."""
     lines = text.split("\n")
     end = closing_line(lines)
     keys = _keys(lines)

@@ -44,7 +44,7 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateLine:
-    """New lines with a finding of the gate.
+    """New lines with a finding of the gate, as one row to choose for.
 
     `first`, `last`: their numbers, 1-based, in the file after the change. `text`: the lines. `messages`: of the
     findings. `blocks`: a finding blocks a commit; otherwise all only warn. `masked`: the lines with the findings
@@ -73,8 +73,8 @@ class GateLine:
 
 
 def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine]:
-    """The new lines with a finding of the gate, by path and line. Removed and unchanged files, and findings on lines
-    that the file had before, are left out."""
+    """The new lines with a finding of the gate, by path and line. `changed`: path -> (bytes before, bytes after), None
+    for no file. Removed and unchanged files, and findings on lines that the file had before, are left out."""
     policy = worktree_policy(repo, today)
     found: list[GateLine] = []
     for path, (before, after) in sorted(changed.items()):
@@ -103,9 +103,11 @@ def _place(finding: Finding, lines: Sequence[str]) -> tuple[int, int]:
 def allow_line_plan(
     repo: Repository, config: Config, after: bytes, row: GateLine, decision: tuple[str, date, date, str]
 ) -> Plan:
-    """The plan of a commit on the current branch with exceptions for the findings of `row`.
+    """A plan of a commit on the current branch with exceptions of the gate for the findings of `row`.
 
-    `after`: the bytes of the file after the change. `decision`: as in `allow_found_plan`. Raises as `allow_found_plan`.
+    `after`: the bytes of the file after the change. `decision`: (reason, last day, today, salt for a new file of
+    exceptions). Raises Changed when the findings are not there any more, UsageError for a past day, Refused when the
+    gate refuses the reason; the plan raises GitMemError when the file of exceptions has uncommitted edits.
     """
     lines = split_lines(after)
 
@@ -133,10 +135,11 @@ def _gate_line(
 
 
 def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:
-    """path -> bytes after the change, with the lines `found` removed or masked as chosen; None: no file.
+    """path -> bytes of each changed file after the change, without the lines that are to be removed and with the chosen
+    ones masked; None: no file.
 
-    `found`: as from `gate_lines` for `changed`. `choices`: key of a row -> choice; a row without a choice stays. Raises
-    UsageError if a line cannot be masked.
+    `changed`: path -> (bytes before, bytes after). `found`: the result of `gate_lines` for `changed`. `choices`: key of
+    a row -> choice; a row without a choice stays. Raises UsageError if a line cannot be masked.
     """
     contents = {path: after for path, (before, after) in changed.items() if before != after}
     for path in {row.path for row in found}:
@@ -156,10 +159,10 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
 def takeover_plan(
     name: str, tip: str, changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]
 ) -> Callable[[Reading], CommitDraft[None]]:
-    """The plan of one commit with the files of the branch `name` at `tip`, without the chosen lines. `changed`,
-    `found`, `choices`: as for `without`.
+    """A plan of one commit with the files of the branch `name` at `tip`, without the chosen lines. `changed`, `found`,
+    `choices`: as for `without`.
 
-    Raises UsageError, as `without`, if a line cannot be masked. The plan raises GitMemError if a file has edits or is
+    This function raises UsageError if a line cannot be masked. The plan raises GitMemError if a file has edits or is
     not as it was.
     """
     contents = without(changed, found, choices)

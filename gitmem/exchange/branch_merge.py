@@ -58,7 +58,8 @@ class OpenBranch:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Lines of a file on which the two sides differ, each with its line end. `number`: from 0, over all files."""
+    """Lines of a file on which the two sides differ, each with its line end; `base`: the lines before both. `number`:
+    from 0, over all files."""
 
     number: int
     path: str
@@ -127,9 +128,10 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
 
 
 def branch_merge(repo: Repository, config: Config, name: str, today: date) -> BranchMerge:
-    """The merge of the branch `name`, with the conflicts to settle first. Reads only.
+    """The merge of the branch `name` into the current branch, with the conflicts to settle first. Reads only.
 
-    Raises UsageError if there is no such branch, GitMemError as `merge_of`.
+    Raises UsageError if there is no such branch, GitMemError if it is merged already, has no common history, or has a
+    file that cannot be merged here.
     """
     head, tip = repo.head(), dict(repo.refs(PREFIX)).get(PREFIX + name)
     if head is None or tip is None:
@@ -145,7 +147,7 @@ def merge_of(
     today: date,
     settled_bytes: Callable[[str], bytes | None] = lambda _: None,
 ) -> BranchMerge:
-    """The merge of the second commit of `sides` into the first.
+    """The merge of the second commit of `sides` into the first. Reads only. `name`: of the branch, for messages.
 
     `settled_bytes`: path -> bytes of a file that is settled already, None for any other. Raises GitMemError if the
     commits have no common history, if the second is merged already, if one side removed a file that the other changed,
@@ -222,8 +224,8 @@ def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
 def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> dict[str, bytes]:
     """path -> bytes of the files that both sides changed, with each conflict settled.
 
-    `choices`: number of the conflict -> "ours", "theirs", "both", or lines. Raises UsageError if a conflict has no
-    choice.
+    `choices`: number of the conflict -> "ours", "theirs", "both" (ours, then what only theirs has), or the lines
+    themselves. Raises UsageError if a conflict has no choice.
     """
     contents: dict[str, bytes] = {}
     for file in shown.files:
@@ -237,7 +239,8 @@ def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> d
 def outcome(
     repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes]
 ) -> dict[str, tuple[bytes | None, bytes | None]]:
-    """path -> its bytes before and after the merge; None if there is no file. `contents` as from `settled`."""
+    """path -> (its bytes before the merge, its bytes after it), for the memory files that the branch changed; None if
+    there is no file. `contents`: bytes of the files that both sides changed, from `settled`."""
     blobs = repo.blobs(shown.head, [path for path, _ in shown.brought])
     result: dict[str, tuple[bytes | None, bytes | None]] = {}
     for path, oid in shown.brought:
@@ -272,9 +275,9 @@ def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:
 def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
     """Make the merge `shown` in one commit and move the current branch to it. Returns the commit's oid.
 
-    `contents`: of the files that both sides changed, as from `settled`. Raises Changed if a branch moved meanwhile,
+    `contents`: bytes of the files that both sides changed, from `settled`. Raises Changed if a branch moved meanwhile,
     GitFailed if a hook refuses or local edits would be overwritten, Refused if the gate blocks, GitMemError if the
-    branch changes more than memory. Nothing is changed then.
+    branch changes more than memory or if another merge is in progress. Nothing is changed then.
     """
     ensure_can_commit(repo)
     before = position(repo)

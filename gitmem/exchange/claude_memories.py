@@ -28,9 +28,10 @@ _PLAIN = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 def read_memories(path: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
-    """The notes from the archive at `path`, and (place, reason) of the parts that cannot be read.
+    """(the notes from the archive at `path`, (place, reason) of the parts that cannot be read).
 
-    Both are empty if the archive holds no memories. Raises as `files_named`.
+    Both are empty if the archive holds no memories. Raises UsageError if there is nothing at `path`, GitMemError if the
+    archive is damaged or too large.
     """
     arrivals: dict[str, Arrival] = {}
     left: list[tuple[str, str]] = []

@@ -35,10 +35,8 @@ GUIDES = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # kinds of files that tell 
 @json_keys("from=name path")
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A document to import. `name`: at its origin. `path`: in memory. `data`: its bytes.
-
-    `over`: the bytes of the existing file at `path`, None if there is none.
-    """
+    """A document to import. `name`: its name at its origin. `path`: the file of memory that it shall become. `data`:
+    its bytes. `over`: the bytes of the existing file at `path`, None if there is none or before `import_plan`."""
 
     name: str
     path: str
@@ -91,7 +89,8 @@ def import_plan(
     *,
     instructions: bool = False,
 ) -> DocumentImport:
-    """The import of these documents, not written yet.
+    """What an import of these documents would write; nothing is written yet. Each document passes the gate, which may
+    mask or refuse it. None replaces a file with another text; MEMORY.md and the archive get the facts that they lack.
 
     `left`, `notes`: from the reader of the documents, and passed on. `instructions`: also import files that tell agents
     what to do. Raises GitMemError in a bare repository.
@@ -178,8 +177,8 @@ def _details(fact: Fact) -> tuple[str, ...]:
 
 
 def write_import(repo: Repository, plan: DocumentImport) -> None:
-    """Write the files of an import. Raises Changed or GitMemError if somebody wrote one of them meanwhile; nothing is
-    written then."""
+    """Write the files of an import to the work tree; nothing is committed. Raises Changed or GitMemError if somebody
+    wrote one of them meanwhile; nothing is written then."""
 
     def draft(reading: Reading) -> Draft[None]:
         contents: dict[str, bytes | None] = {}

@@ -19,9 +19,11 @@ def ensure_free(folder: Path) -> Path:
 
 
 def write_new_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write `files` to a new or empty folder. The paths are relative to it, with `/`, and must not lead out of it.
+    """Write `files` to a new or empty folder: path below it, with `/`, -> bytes. The caller ensures that no path leads
+    out.
 
-    Raises UsageError as `ensure_free`, GitMemError if a file cannot be written; no file is left then.
+    Raises UsageError if the folder is there and not empty, GitMemError if a file cannot be written; no file is left
+    then.
     """
     real = ensure_free(folder)
     draft = real.with_name(f".{real.name}.git-mem-{os.getpid()}")

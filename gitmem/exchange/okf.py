@@ -42,10 +42,10 @@ class Instant(str):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The origin of a text.
+    """The origin of a text, for the front matter of its concept.
 
-    `by`, `at`: its author and time, "" and None if unknown. `verified`: (actor, time) of each confirmation. `sources`:
-    (resource, title, day) of each text that it comes from, the day None if unknown.
+    `by`, `at`: its author and time, "" and None if unknown. `verified`: (who confirmed it, when). `sources`: (link,
+    title, day) of each text that it comes from, the day None if unknown.
     """
 
     by: str = ""
@@ -55,7 +55,8 @@ class Origin:
 
     @property
     def keys(self) -> list[tuple[str, Any]]:
-        """The keys of OKF for it; keys without a value are left out."""
+        """(key, value) pairs of OKF's front matter for the origin: `generated`, `verified`, `sources`; a key without a
+        value is left out."""
         keys: list[tuple[str, Any]] = []
         if self.by:
             generated = {"by": self.by}
@@ -77,7 +78,8 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A file of a bundle. `keys`: its front matter, {} if it cannot be read. `own`: value of our key, {} if none."""
+    """A file of a bundle. `text`: the whole file. `keys`: its front matter, {} if it cannot be read. `own`: the value
+    of our key `gitmem` there, {} if it has none."""
 
     text: str
     keys: Mapping[str, Any]
@@ -101,9 +103,11 @@ def stale_after(until: str) -> Instant | None:
 
 
 def wrapped(text: str, keys: Keys, own: Mapping[str, Any]) -> str:
-    """The text as a concept: `keys` that its front matter lacks are added, and `own` as the value of our key.
+    """The text of a memory file as a concept: the `keys` that its front matter lacks are added, and `own` as the value
+    of our key `gitmem`. `unwrapped` restores the text.
 
-    A front matter to which no keys can be added (`_own_front_matter`) becomes part of the text below a new one.
+    If the file has no front matter, one that cannot be read, our key or an empty `type`, the whole file becomes the
+    text below a new front matter.
     """
     lines = text.split("\n")
     present = _own_front_matter(lines)
@@ -116,13 +120,13 @@ def wrapped(text: str, keys: Keys, own: Mapping[str, Any]) -> str:
 
 
 def is_concept(text: str) -> bool:
-    """Whether a file is a concept already: its front matter can be read and has a type."""
+    """Whether a file is a concept already: its front matter can be read, has a type and lacks our key."""
     present = _own_front_matter(text.split("\n"))
     return present is not None and bool(present.get("type"))
 
 
 def is_listing(name: str, text: str, *, top: bool) -> bool:
-    """Whether a file of a reserved name has the form of a listing in OKF. `top`: it lies in the top folder."""
+    """Whether a file named index.md or log.md has the form of a listing in OKF. `top`: it lies in the top folder."""
     lines = text.split("\n")
     end = front_matter.closing_line(lines)
     if end and not (top and name == "index.md" and set(_mapping(lines, end) or {"": ""}) == {"okf_version"}):
@@ -139,7 +143,7 @@ def _is_of_day(heading: str) -> bool:
 
 
 def read(text: str) -> Concept:
-    """Reads any text as a concept; never raises."""
+    """Any text as a concept; without a readable front matter its keys are empty. Never raises."""
     lines = text.split("\n")
     end = front_matter.closing_line(lines)
     keys = _mapping(lines, end) or {}
@@ -148,7 +152,8 @@ def read(text: str) -> Concept:
 
 
 def is_text(concept: Concept) -> bool:
-    """Whether the front matter can be written as UTF-8; only a path may hold bytes that are not UTF-8."""
+    """Whether the front matter of a concept can be written as UTF-8. Only a path and what `git mem` recorded from the
+    history may hold bytes that are not UTF-8."""
     own = {key: value for key, value in concept.own.items() if key not in ("path", "file")}
     others = {key: value for key, value in concept.keys.items() if key not in (OWN_KEY, *KNOWN_BY_HISTORY)}
     whole, plain = (json.dumps(value, ensure_ascii=False) for value in (concept.keys, [own, others]))
@@ -156,7 +161,8 @@ def is_text(concept: Concept) -> bool:
 
 
 def unwrapped(concept: Concept) -> str:
-    """The text from which `wrapped` made the concept, with the keys that somebody else added to its front matter."""
+    """The text of the memory file from which `wrapped` made the concept, with the keys that somebody added to its front
+    matter."""
     lines = concept.text.split("\n")
     end = front_matter.closing_line(lines)
     drop = {OWN_KEY}
@@ -201,7 +207,8 @@ def _mapping(lines: Sequence[str], end: int) -> dict[str, Any] | None:
 
 
 def fact_concept(lines: Sequence[str], fact: Fact, file: str, origin: Origin) -> str:
-    """One fact as a concept. `lines`: its lines in `file`, without line ends."""
+    """The text of the concept for one fact. `lines`: the fact's lines in `file`, without line ends; an import restores
+    them."""
     keys = [*_fact_keys(fact), *origin.keys]
     own = {"fact": fact.id, "file": file, "line": "\n".join(lines), "records": _digest(dict(keys))}
     marks = [f"s{number}" for number in range(1, len(origin.sources) + 1)]
@@ -226,7 +233,8 @@ def linked_place(line: str) -> str:
 
 
 def fact_line(concept: Concept) -> tuple[str, bool]:
-    """(the lines of a fact from its concept, as one text; whether its keys KNOWN_BY_HISTORY were changed).
+    """(the lines of a fact in its file, from its concept, as one text; whether somebody changed its keys
+    KNOWN_BY_HISTORY).
 
     The lines are the exported ones if the concept was not changed. Otherwise text, type, tags and last day are those of
     the concept, and the rest of the comment is as it was.

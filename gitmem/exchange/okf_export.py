@@ -75,7 +75,7 @@ def bundle(repo: Repository, config: Config, commit: str, today: date, below: st
 
 
 def skill_bundle(repo: Repository, config: Config, commit: str, today: date) -> Bundle:
-    """The procedures of a commit as folders of skills (`exchange/agent_skills`)."""
+    """The procedures of a commit as folders of skills, each with a SKILL.md; nothing is written."""
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
     chosen = {path: oid for path, oid in sorted(files.items()) if kind(path) is Kind.SKILL}
     texts = committed_texts(repo, chosen, tree_policy(repo, commit, today))
@@ -83,7 +83,8 @@ def skill_bundle(repo: Repository, config: Config, commit: str, today: date) -> 
 
 
 class CommittedTexts(NamedTuple):
-    """`shown`: path -> text without blocked lines. `left`, `withheld` as in `Bundle`."""
+    """Texts of memory that may be exported. `shown`: path -> text without blocked lines. `left`: (path, reason) of
+    files that are left out. `withheld`: paths of files with replaced lines."""
 
     shown: Mapping[str, str]
     left: tuple[tuple[str, str], ...]
@@ -91,8 +92,8 @@ class CommittedTexts(NamedTuple):
 
 
 def committed_texts(repo: Repository, files: Mapping[str, str], policy: Policy) -> CommittedTexts:
-    """The texts of these files (path -> oid), without the lines that the gate would block and with forgotten texts
-    masked."""
+    """The texts of these files (path -> oid). A line that the gate would block is replaced by a note, and texts that
+    people removed from memory are masked. Files that are too large or no Markdown are left out."""
     texts, left = _texts(repo, files)
     shown = {path: _without_blocked_lines(path, text, policy) for path, text in texts.items()}
     return CommittedTexts(shown, tuple(left), tuple(path for path, text in texts.items() if shown[path] != text))

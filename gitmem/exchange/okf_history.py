@@ -1,5 +1,5 @@
-"""Who wrote and who confirmed each file and each fact of a bundle of the Open Knowledge Format, as the history of a
-commit records it."""
+"""Finds who wrote and who confirmed each file and each fact of a bundle of the Open Knowledge Format, in the history of
+a commit."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class History:
         return newest
 
     def last_change(self, path: str) -> tuple[str, datetime | None]:
-        """The actor and the time of the last change of a file; ("", None) if unknown."""
+        """(actor, time) of the last change of a file, in OKF's form of actors; ("", None) if unknown."""
         oid = self._newest.get(path)
         if oid is None:
             return "", None
@@ -61,7 +61,9 @@ class History:
         return actor(commit, agent_of(path)), commit.author_date
 
     def of_fact(self, path: str, fact: Fact) -> tuple[okf.Origin, list[Span]]:
-        """The origin of a fact, without sources, and its cited lines, as `git mem why` and `verify` report them."""
+        """(the origin of a fact, without its sources; its cited lines). The author is the one that `git mem why` names.
+        A review by a person confirms the fact, and so does `git mem verify` if its source says it and no check
+        fails."""
         oids = dict.fromkeys(self._blamed(path)[fact.line - 1 : fact.end])
         commits = [self._repo.commit(oid) for oid in oids]
         version = judged_version(self._checks, FactVersion(self._repo, path, fact, lambda: commits))
@@ -105,8 +107,9 @@ class History:
 
 
 def actor(commit: Commit, agent: str = "") -> str:
-    """The author of a commit in OKF's form of actors: an agent, an automated process or a person; no e-mail address.
-    `agent`: a name that comes before that of the commit, "" for none."""
+    """The author of a commit in OKF's form of actors, without an e-mail address: `NAME/unknown` for an agent,
+    `process:NAME` for a bot, `human:NAME` for a person. `agent`: the agent's name if it is known otherwise, "" to ask
+    the commit."""
     agent = agent or agent_of_commit(commit)
     if "[bot]" in agent.casefold():
         return f"process:{_actor_name(agent)}"

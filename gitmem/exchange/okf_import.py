@@ -42,11 +42,11 @@ class ReadBundle:
 
 
 def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> ReadBundle:
-    """Read the bundle in a folder.
+    """Read the bundle in a folder. Nothing is written.
 
-    `name`: the folder below `memory/` for a bundle of others, default the name of `folder`. `globs`: `[memory] paths`,
-    which make other paths memory too. Raises UsageError if there is no folder, if it has no Markdown or if the name
-    cannot be used; GitMemError for too many files.
+    `name`: the folder below `memory/` for a bundle that `git mem` did not make; "" for the name of `folder`. `globs`:
+    `[memory] paths`, which make other paths memory too. Raises UsageError if there is no folder, if it has no Markdown
+    or if the name cannot be used; GitMemError for too many files.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'", "git mem import okf FOLDER")

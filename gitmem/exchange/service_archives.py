@@ -22,11 +22,11 @@ ARCHIVE = "name the archive that the service sent"
 
 
 def files_named(path: Path, names: re.Pattern[str], *, any_name: bool = False) -> list[tuple[str, IO[bytes]]]:
-    """(name, private copy) of each file of the archive `path` in whose path `names` is found, sorted by path. Of a
-    folder only files `*.json` count.
+    """(name, private copy) of each file of the archive at `path` whose path contains a match of `names`, sorted by
+    path. Of a folder only files `*.json` count. The position of a copy is its end.
 
     `any_name`: a plain file at `path` counts whatever its name is. Raises UsageError if there is nothing at `path`,
-    GitMemError if the archive is damaged or too large.
+    GitMemError if the archive is damaged or a file in it is larger than SIZE_LIMIT.
     """
     try:
         if path.is_dir():

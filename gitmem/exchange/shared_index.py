@@ -41,9 +41,10 @@ def token_of(environ: Mapping[str, str]) -> str:
 
 
 def search(address: str, token: str, fields: Mapping[str, Any]) -> tuple[Answer, dict[str, Any]]:
-    """Send `fields` to `POST /v1/search` of the server at `address`. Returns the answer and its JSON.
+    """Send `fields` to `POST /v1/search` of the server at `address`. Returns (the answer, its JSON).
 
-    Raises UsageError as `checked`, GitMemError if the server refuses, does not answer or answers in another form.
+    Raises UsageError if the address is none for a token (`checked`), GitMemError if the server refuses, does not answer
+    or answers in another form.
     """
     value = _post(f"{checked(address)}/v1/search", token, fields)
     try:
@@ -59,8 +60,8 @@ def search(address: str, token: str, fields: Mapping[str, Any]) -> tuple[Answer,
 
 
 def checked(address: str) -> str:
-    """The address without a trailing slash. Raises UsageError if it is no http(s) address of a host, if it holds a user
-    name, a query or a fragment, and for plain HTTP to another machine."""
+    """The address of a server, without a trailing slash, to which a token may be sent. Raises UsageError if it is no
+    http(s) address of a host, if it holds a user name, a query or a fragment, and for plain HTTP to another machine."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise UsageError("--server takes an address", "--server https://memory.example.com")

@@ -116,8 +116,8 @@ def remote_of(repo: Repository, name: str, *, unattended: bool) -> Remote:
     """The remote for the current branch: `name`, or if "" the remote of the branch's upstream, or `origin`.
     `unattended`: nobody can answer a question of Git.
 
-    Raises GitMemError if no branch is checked out, if there is no such remote, or in a shallow clone; UsageError if the
-    name is not that of a remote.
+    Raises GitMemError if no branch is checked out, if there is no such remote, or in a shallow clone; UsageError for a
+    path, an address or an option in place of a name.
     """
     branch = repo.branch()
     if branch is None:
@@ -141,12 +141,14 @@ def sync(
     commit: bool = False,
     dry_run: bool = False,
 ) -> Synced:
-    """Make the branch and the remote's branch equal.
+    """Make the current branch and the remote's branch equal: fetch, merge, scan, move the branch forward, push. The
+    result says how it ended, also if the remote did not answer or edited files are in the way.
 
     `commit`: commit edited memory files first. `dry_run`: fetch and scan, but commit, merge and push nothing. `python`:
     the interpreter of the merge driver. Raises Refused if the gate blocks a commit that comes in or goes out (nothing
     is merged or pushed then), Locked if another sync runs, Changed after MAX_TRIES, GitMemError if the remote's history
-    was rewritten, if a conflict is not settled or if neither end has a commit, GitFailed if Git fails otherwise.
+    was rewritten, if a merge is in progress, if a conflict is not settled or if neither end has a commit, GitFailed if
+    Git fails otherwise.
     """
     ensure_can_commit(repo)
     unsettled = unmerged_stages(repo)

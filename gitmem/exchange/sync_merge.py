@@ -48,11 +48,12 @@ class Conflict(Exception):
 
 def merge_in_worktree(repo: Repository, layout: Layout, branch: str, head: str, theirs: str) -> Merge:
     """Merge the commit `theirs` of the remote's branch into `head` in a temporary work tree, with the hooks of this
-    repository. `layout`: of `head`. `branch`: the name of the remote's branch in messages, as `origin/main`.
+    repository. No branch moves. `layout`: which files of `head` are memory. `branch`: the name of the remote's branch
+    in messages, as `origin/main`.
 
-    If both sides changed the same text of a memory file, the merge has their text, and a second commit has ours. The
-    branch does not move. Raises Conflict if such a file is not memory, GitFailed if git fails otherwise (as when a
-    hook refuses a commit), NotSigned if a commit cannot be signed.
+    If both sides changed the same text of a memory file, the merge has their text, and a second commit has ours. Raises
+    Conflict if a file with such changes is not memory, GitFailed if Git fails otherwise (as when a hook refuses a
+    commit), NotSigned if a commit cannot be signed.
     """
     hooks = run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n")
     env = settings_as_variables({"rerere.enabled": "false", "core.hooksPath": hooks}, repo.environ)
@@ -85,7 +86,8 @@ def merge_in_worktree(repo: Repository, layout: Layout, branch: str, head: str, 
 
 
 def file_names(paths: Iterable[str]) -> str:
-    """File names for a message; a name with a line break or another odd character is not written out."""
+    """File names in quotation marks, with commas between them, for a message. A name with a line break or another odd
+    character is not written out."""
     return ", ".join(f"'{path}'" if path.isprintable() else "a file with an odd name" for path in paths)
 
 
@@ -116,7 +118,8 @@ def _cleaned_blob(repo: Repository, path: str, data: bytes) -> str:
 
 
 def split_conflicts(marked: bytes) -> tuple[bytes, bytes] | None:
-    """The two sides of a text with Git's conflict markers (seven characters, with or without a base).
+    """(our side, their side) of a text with Git's conflict markers (seven characters, with or without a base); both
+    have all lines outside the conflicts.
 
     Returns None if there are no markers or they are not in order.
     """

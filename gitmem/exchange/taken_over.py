@@ -21,14 +21,15 @@ _REVERTED = re.compile(rf"{REVERTS} ([0-9a-f]{{40,64}})\b")
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """`commit`: oid of the commit that took a branch over. `when`: its author date, with time zone."""
+    """A commit that took over the files of a branch. `commit`: its oid. `when`: its author date, with time zone."""
 
     commit: str
     when: datetime
 
 
 def takeovers(repo: Repository, tips: Collection[str]) -> dict[str, Takeover]:
-    """Tip -> its newest takeover in the current branch that was not reverted, for those of `tips` that have one.
+    """Tip of a branch -> the newest commit of the current branch that took its files over and was not reverted, for
+    those of `tips` that have one.
 
     A commit of an agent does not count.
     """

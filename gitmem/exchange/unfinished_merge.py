@@ -30,7 +30,8 @@ END = "git status; git commit ends it, git merge --abort gives it up"
 
 @dataclass(frozen=True, slots=True)
 class BegunMerge:
-    """`merge`: with its open conflicts. `token`: a hash of the staged entries and of the files with conflicts."""
+    """A merge that was begun in a terminal. `merge`: what it does, with its open conflicts. `token`: a hash of the
+    staged entries and of the files with conflicts."""
 
     merge: BranchMerge
     token: str
@@ -128,9 +129,9 @@ def _ensure_nothing_else(repo: Repository, merge: BranchMerge, staged: StagedMer
 def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes], config: Config, today: date) -> str:
     """Commit the merge that was begun. Returns the commit's oid.
 
-    `contents`: of the files that both sides changed, as from `branch_merge.settled`. Raises Changed if the merge is not
-    what it was, and as `branch_merge.made_merge`; nothing is changed then. If the process is killed, the merge is still
-    begun, or aborted, or ended.
+    `contents`: bytes of the files that both sides changed, from `branch_merge.settled`. Raises Changed if the merge is
+    not what it was, GitFailed if a hook refuses, Refused if the gate blocks, GitMemError if it changes more than
+    memory; nothing is changed then. If the process is killed, the merge is still begun, or aborted, or ended.
     """
     before = position(repo)
     # Hooks and the gate may take long or refuse. So the commit is made first, outside the lock, in a work tree of its
