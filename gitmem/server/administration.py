@@ -156,13 +156,14 @@ class Administration:
     def audit(
         self, tenant: int, repository: str, most: int = 1000, *, mirrors: Mirrors | None = None, oid: str = ""
     ) -> dict[str, Any]:
-        """What is left of a repository, present or removed, as proof of its removal.
+        """What is left of a repository, present or removed, as proof of its removal: a dict that the command prints.
 
         `repository`: its name. `there`: whether it exists. `removed`: ISO times of its removals, the newest first.
         `rows`: number of its rows by table. `blob`: number of entries of the blob `oid` (None without `oid`). `copy`:
-        `Mirrors.left_of` (None without `mirrors`). `unreachable`: number of the tenant's `blobs` and `chunks` in no
-        snapshot. `asked`: the newest `most` requests (`at`, `action`, `hits`, `status`). Raises UsageError for a name
-        that was never used and for an invalid oid, GitFailed for a damaged mirror.
+        what its mirrors on this machine still have (`Mirrors.left_of`; None without `mirrors`). `unreachable`: number
+        of the tenant's `blobs` and `chunks` in no snapshot. `asked`: the newest `most` requests (`at`, `action`,
+        `hits`, `status`). Raises UsageError for a name that was never used and for an invalid oid, GitFailed for a
+        damaged mirror.
         """
         if oid and not re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", oid):
             raise UsageError("'--blob' takes the whole oid of a blob", "git rev-parse COMMIT:PATH")
@@ -216,8 +217,9 @@ class Administration:
         )
 
     def approximate(self, tenant: int, *, drop: bool = False) -> int:
-        """Make the approximate index of a tenant's vectors, unless it is there, and return 1. With `drop`, drop every
-        such index and return their number. Without `drop`, raises UsageError if the tenant has no vectors."""
+        """Make the approximate index (`hnsw`) of a tenant's vectors, unless it is there, and return 1. With `drop`,
+        drop every such index of the tenant and return their number. Without `drop`, raises UsageError if the tenant has
+        no vectors."""
         if drop:
             return hnsw.drop(self._connection, tenant)
         hnsw.make(self._connection, tenant)
@@ -259,8 +261,8 @@ class Administration:
 
 @contextmanager
 def administration(url: str) -> Iterator[Administration]:
-    """The operations over a new connection as the owner. Raises IndexUnusable if there is no connection or the database
-    fails, UsageError for a name that it refuses."""
+    """A context manager for the administrator's operations over a new connection as the owner of the tables. Raises
+    IndexUnusable if there is no connection or the database fails, UsageError for a name that it refuses."""
     try:
         with psycopg.connect(checked(url), autocommit=True) as connection:
             yield Administration(connection)
@@ -271,7 +273,8 @@ def administration(url: str) -> Iterator[Administration]:
 
 
 def hash_of(token: str) -> bytes:
-    """The stored hash of a token. A token has 256 random bits, so that a plain SHA-256 is enough."""
+    """The hash under which a token is stored: SHA-256, 32 bytes. A token has 256 random bits, so that a plain hash is
+    enough."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 

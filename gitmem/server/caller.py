@@ -20,8 +20,8 @@ class Forbidden(GitMemError):
 @dataclass(frozen=True, slots=True)
 class Caller:
     """An authenticated caller. `token`: number of its token, 0 for a person of an identity provider. `tenant`: number
-    of its tenant. `name`: the name of the token, or `subject`. `subject`: the person at the identity provider, "" for a
-    token. `grants`: (scope, numbers of the repositories, None for all of the tenant)."""
+    of its tenant. `name`: the name of the token, or `subject`. `grants`: (scope, numbers of the repositories or None
+    for all of the tenant). `subject`: the person at the identity provider, "" for a token."""
 
     token: int
     tenant: int

@@ -49,9 +49,9 @@ def engine_of(folder: Path) -> Any:
 
 @contextmanager
 def embedded(folder: Path, say: Callable[[str], None] = lambda text: None) -> Iterator[str]:
-    """The address, as the owner, of a database in a folder. The database stops with the last process that uses it.
-    `say`: called before each retry of the start. Raises BadConfig without the extra `server-dev`, IndexUnusable if the
-    engine cannot be made, and as `start`."""
+    """A context manager that starts a PostgreSQL in a folder and gives its address, as the owner. The database stops
+    with the last process that uses it. `say`: called before each retry of the start. Raises BadConfig without the extra
+    `server-dev`, IndexUnusable if the engine cannot be made or does not start."""
     engine = engine_of(folder)
     start(engine, say)
     try:
@@ -118,8 +118,8 @@ def _drop_foreign(engine: Any) -> None:
 
 @contextmanager
 def development(folder: Path, port: int, say: Callable[[str], None] = lambda text: None) -> Iterator[Settings]:
-    """The settings of a trial server over an embedded PostgreSQL in `folder`, with migrated tables and a random secret
-    that is stored there.
+    """A context manager that gives the settings of a trial server over an embedded PostgreSQL in `folder`, with
+    migrated tables and a random secret that is stored there.
 
     `say`: called before each retry of the start. Raises BadConfig without the extra `server-dev`, IndexUnusable if
     PostgreSQL does not start.

@@ -39,7 +39,7 @@ MAX_REFS = 1_000  # indexed branches and tags of a repository: its own branch, t
 @dataclass(frozen=True, slots=True)
 class Ingested:
     """The result of one run: the numbers of indexed refs, added blobs and chunks, and removed blobs and chunks.
-    `problem`: which branches were left out and why, "" if none."""
+    `problem`: which branches were left out for too many files, "" if none."""
 
     refs: int = 0
     blobs: int = 0
@@ -248,8 +248,8 @@ def _ref_names(names: Sequence[str]) -> str:
 
 
 def failure_of(error: Exception) -> str:
-    """The text stored and logged for a failure: the message of a GitMemError, of any other error its class alone,
-    because its words may quote a secret or an address."""
+    """The text that is stored and logged for a failure: the message of a GitMemError; of any other error its class
+    alone, because its words may quote a secret or an address."""
     if isinstance(error, GitMemError):
         return error.message
     return f"failed ({type(error).__name__})"

@@ -17,7 +17,7 @@ QUIET = ("mcp", "psycopg.pool", "uvicorn", "httpx")  # silenced libraries: their
 
 
 class Json(logging.Formatter):
-    """Formats a record as JSON, with the class of an exception and not its message."""
+    """Formats a log record as one line of JSON, with the class of an exception and not its message."""
 
     def format(self, record: logging.LogRecord) -> str:
         row: dict[str, Any] = {

@@ -55,7 +55,7 @@ class Keyring:
         self._keys: OrderedDict[int, Keys] = OrderedDict()
 
     def of(self, tenant: int) -> Keys:
-        """The keyed hashes of a tenant. Raises ValueError as `Keys`."""
+        """The keyed hashes of a tenant, cached. Raises ValueError for a secret of fewer than MIN_SECRET_BYTES."""
         with self._lock:
             known = self._keys.pop(tenant, None) or Keys(self._secret, tenant)
             self._keys[tenant] = known

@@ -60,7 +60,7 @@ class MirrorFiles:
         self._read: dict[str, bytes] = {}
 
     def lent(self, repository: int) -> AbstractContextManager[Repository]:
-        """The mirror of a repository, for a `with` block."""
+        """The mirror of a repository, open for a `with` block. Raises NotARepository if there is none."""
         return self.mirrors.lent(self.index.tenant, repository)
 
     def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
@@ -90,7 +90,7 @@ class MirrorFiles:
         return contents
 
     def forgotten(self, repository: int) -> Forgotten:
-        """The forgotten texts of a repository by its own branch, cached for this search."""
+        """The texts that people removed from the memory of a repository, by its own branch; cached for this search."""
         if repository not in self._forgotten:
             with self.lent(repository) as repo:
                 try:
@@ -102,16 +102,18 @@ class MirrorFiles:
         return self._forgotten[repository]
 
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
-        """The shapes of the given blobs that `contents` read; the others are left out."""
+        """oid -> structure (headings, fences, tables) of those of the given blobs that `contents` has read; the others
+        are left out."""
         return {oid: self._shape(oid, self._read[oid]) for oid in oids if oid in self._read}
 
     def passages(self, kind: type[Passages]) -> Callable[..., Passages]:
-        """Makes the passages of a search in these mirrors."""
+        """A function that makes the passages of a search as `kind` does, and reads their files from these mirrors."""
         return partial(kind, reader=partial(MirrorReader, self))
 
 
 class MirrorReader(FileReader):
-    """Reads the files of one search from the mirrors of several repositories. `mirrors`: these files."""
+    """Reads the files of one search from the mirrors of several repositories. `mirrors`: the files that are read
+    there."""
 
     def __init__(self, mirrors: MirrorFiles, memory: SearchedMemory) -> None:
         super().__init__(memory)

@@ -171,8 +171,8 @@ class Mirrors:
 
     @contextmanager
     def lent(self, tenant: int, repository: int) -> Iterator[Repository]:
-        """An open mirror, for the `with` statement's body. Raises NotARepository if there is no mirror, also if it was
-        removed meanwhile and the body fails. A mirror whose body failed is closed."""
+        """An open mirror, for a `with` block. Raises NotARepository if there is no mirror, also if it was removed
+        meanwhile and the block fails. After an error in the block the mirror is closed."""
         key = (tenant, repository)
         with self._lock:
             idle = self._idle.get(key)

@@ -62,8 +62,8 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A verified token: its subject (`sub`, at most 200 characters), the provider's tenant, and the grants that hold
-    for its claims, at least one."""
+    """The person or program of a verified token. `subject`: its `sub`, at most 200 characters. `tenant`: that of the
+    provider. `grants`: those that hold for the token's claims, at least one."""
 
     subject: str
     tenant: str

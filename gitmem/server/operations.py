@@ -51,8 +51,8 @@ class TooMany(GitMemError):
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines `first` to `last` (from 1) of a memory file at a commit; a line with a secret is withheld. `count`: lines
-    of the whole file."""
+    """Lines `first` to `last` (from 1) of a memory file at a commit, as `text`; a line with a secret is withheld.
+    `count`: lines of the whole file."""
 
     repository: str
     path: str
@@ -346,9 +346,10 @@ class Operations:
         return made
 
     def propose(self, caller: Caller, name: str, change: Change) -> Proposed:
-        """Propose a line of memory as a pull request. Raises Forbidden without the scope `propose`; UsageError for an
-        unknown repository and a text over its limit, and if this server opens no pull requests; else as
-        `Proposals.propose`."""
+        """Open a pull request that adds a line of memory. Raises Forbidden without the scope `propose`; UsageError for
+        an unknown repository, a text over its limit, a line that exists, and if no pull requests can be opened here;
+        Refused if the gate refuses the line; NotARepository without a mirror; GitMemError if the forge fails or the
+        line is proposed already."""
         if len(change.line.text) > MAX_PROPOSAL_CHARS or len(change.title) + len(change.reason) > MAX_PROPOSAL_CHARS:
             raise UsageError(f"a line has {MAX_PROPOSAL_CHARS} characters at most", "")
         ensure_text(name, change.line.text, change.title, change.reason, *change.line.tags, change.line.kind)

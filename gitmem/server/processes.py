@@ -74,8 +74,8 @@ def serve(settings: Settings) -> None:
 
 def supervise(settings: Settings) -> None:
     """Start the processes, restart those that end, and stop all of them at SIGTERM or SIGINT. For the main thread.
-    Deletes the metrics and the sign tables of earlier processes, and sets the variable SHARED. Raises as
-    `listening`."""
+    Deletes the metrics and the sign tables of earlier processes, and sets the variable SHARED. Raises BadConfig if the
+    address cannot be listened at."""
     metrics = settings.state / "metrics"
     # Left over from earlier processes, perhaps from before the database was restored.
     for folder in (metrics, settings.state / SIGNS):
@@ -176,7 +176,7 @@ def end_with_supervisor() -> None:
 def answer(settings: Settings, listener: socket.socket) -> None:
     """The main function of an answering process. After SIGTERM or SIGINT it waits until the running requests have
     ended, at most FINISH_SECONDS, and closes its parts. A thread that still works after CLOSE_SECONDS more is cut off:
-    SIGALRM ends the process. Raises as `prepare` and `Running`."""
+    SIGALRM ends the process. Raises IndexUnusable if the database cannot be used, BadConfig for invalid settings."""
     prepare(settings)
     threading.Thread(target=give_back_repeatedly, daemon=True).start()
     import uvicorn
@@ -208,7 +208,7 @@ def answer(settings: Settings, listener: socket.socket) -> None:
 
 
 def close(running: Running) -> None:
-    """Close the parts of a process, send the spans that wait, and log it."""
+    """Close the parts of a process, send the spans that wait, and log that it is closed."""
     running.close()
     from gitmem.server.telemetry import end_traces
 

@@ -67,7 +67,7 @@ class Settings:
         return f"Settings({self.state}, {self.host}:{self.port})"
 
     def secret(self, name: str) -> str:
-        """One of `SECRETS`. Raises BadConfig if it is not set."""
+        """The value of one of SECRETS, such as "DATABASE_URL". Raises BadConfig if it is not set."""
         value = self.secrets.get(name, "")
         if not value:
             raise BadConfig(f"GITMEM_{name} is not set", f"set GITMEM_{name}, or GITMEM_{name}_FILE to a file with it")

@@ -59,8 +59,8 @@ def recall(
     shared: SharedSearch, tenant: int, permitted: Sequence[int] | None, now: datetime, read: set[int], *,
     whole: bool = False,
 ) -> Callable[[str], Recalled]:  # fmt: skip
-    """The search function of a layer: text -> hits. With `whole` the path of a hit begins with its repository's name.
-    Each call adds the numbers of the searched repositories to `read`."""
+    """A function that searches for a layer of a context: text -> at most MAX_RECALLED_HITS hits. With `whole` the path
+    of a hit begins with its repository's name. Each call adds the numbers of the searched repositories to `read`."""
 
     def found(text: str) -> Recalled:
         query = Query(text, limit=MAX_RECALLED_HITS, everything=True, promoted_lines=True)

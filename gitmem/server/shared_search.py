@@ -78,7 +78,8 @@ class SharedSearch:
         `permitted`: None for all of the tenant. `ref`: a branch or tag; without it each repository's own branch is
         searched. `past`: repository -> (commit, snapshot key); if given, these snapshots are searched instead, except
         those that were dropped meanwhile. With `Query.history` exactly one repository is permitted, and its commits are
-        searched too; NotARepository is raised if it has no mirror. Else raises as `search.search.search`.
+        searched too; NotARepository is raised if it has no mirror. Also raises what a local search raises
+        (`search.search.search`), as for a wrong query.
         """
         searched: list[Searched] = []
         copy = ExitStack()
@@ -172,8 +173,8 @@ class SharedSearch:
         return known
 
     def shape(self, tenant: int, oid: str, data: bytes) -> Shape:
-        """The shape (`index.chunks.shape_of`) of a blob. MAX_CACHED_SHAPES shapes are cached by tenant and oid; for a
-        cached one `data` is not read."""
+        """The structure of a blob by line numbers (`index.chunks.shape_of`). MAX_CACHED_SHAPES of them are cached by
+        tenant and oid; for a cached one `data` is not read."""
         with self._lock:
             known = self._shapes.get((tenant, oid))
         cached("shapes", known is not None)

@@ -60,7 +60,7 @@ class Running:
             self._stack = stack.pop_all()
 
     def start(self) -> None:
-        """Start the workers."""
+        """Start the threads of the workers, which fetch and index."""
         for thread in self._threads:
             thread.start()
 

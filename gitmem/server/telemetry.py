@@ -47,7 +47,7 @@ def _span(name: str, **options: Any) -> Iterator[None]:
 
 @contextmanager
 def stage(name: str) -> Iterator[None]:
-    """Measure the body's time in the metric of this stage, and as a span."""
+    """A context manager that measures the time of its block in the metric of this stage, and as a span."""
     began = time.perf_counter()
     try:
         with _span(name):
@@ -58,7 +58,7 @@ def stage(name: str) -> Iterator[None]:
 
 @contextmanager
 def request_span(operation: str, headers: Mapping[str, str]) -> Iterator[None]:
-    """A span around a request, in the client's trace if its headers name one."""
+    """A context manager for a span around a request, in the client's trace if its headers name one."""
     with _span(operation, context=propagate.extract(headers), kind=trace.SpanKind.SERVER):
         yield
 
@@ -97,8 +97,8 @@ def exposition(queue: list[tuple[str, int, float]], freshness: tuple[int, int, i
 
 
 def freshness_of(database: Database) -> tuple[int, int, int, float]:
-    """The `freshness` of `exposition`, from the database; 0 seconds if nothing was fetched yet. Raises IndexUnusable if
-    the database does not answer."""
+    """(number of repositories, of never fetched ones, of those whose last fetch failed, seconds since the oldest fetch
+    or 0), over all tenants, for `exposition`. Raises IndexUnusable if the database does not answer."""
     ((count, never, failing, oldest),) = database.call("SELECT * FROM freshness()")
     return count, never, failing, float(oldest or 0)
 

@@ -43,7 +43,7 @@ psycopg.adapters.register_dumper(Column, _ColumnDumper)
 
 
 def numbers(kind: str, given: Sequence[int] | np.ndarray[Any, Any]) -> Column:
-    """Integers as an array in PostgreSQL's binary format. `kind`: their type, a key of NUMBERS such as "int"."""
+    """Integers as an array in PostgreSQL's binary format. `kind`: their type there, a key of NUMBERS such as "int"."""
     oid, code = NUMBERS[kind]
     rows = np.empty(len(given), dtype=[("length", ">i4"), ("value", code)])
     rows["length"] = rows.dtype["value"].itemsize

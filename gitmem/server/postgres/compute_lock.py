@@ -16,7 +16,7 @@ _thread = threading.local()  # `computes`: whether this thread holds the lock
 
 @contextmanager
 def computing() -> Iterator[None]:
-    """Hold the lock around the body. Must not be nested."""
+    """A context manager that holds the lock of computing threads around its block. Must not be nested."""
     _take()
     try:
         yield
@@ -26,8 +26,8 @@ def computing() -> Iterator[None]:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Release the lock around a body that waits for something, so that another thread may compute. Does nothing in a
-    thread without the lock."""
+    """A context manager that releases the lock around a block that waits for something, so that another thread may
+    compute. Does nothing in a thread without the lock."""
     if not getattr(_thread, "computes", False):
         yield
         return

@@ -65,16 +65,16 @@ class Database:
 
     @contextmanager
     def tenant(self, number: int) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction that sees only the rows of one tenant, all in one state (REPEATABLE READ), for reading and for
-        calls of functions that queue jobs."""
+        """A context manager for a transaction that sees only the rows of one tenant, all in one state (REPEATABLE
+        READ), for reading and for calls of functions that queue jobs."""
         with self._connection(IsolationLevel.REPEATABLE_READ) as connection, connection.transaction():
             connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(number),))
             yield connection
 
     @contextmanager
     def writing(self, number: int) -> Iterator[psycopg.Connection[Any]]:
-        """A write transaction of one tenant. A tenant has one writer at a time; readers and writers do not wait for
-        each other."""
+        """A context manager for a write transaction of one tenant. A tenant has one writer at a time; readers and
+        writers do not wait for each other."""
         with self._connection() as connection, connection.transaction():
             connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(number),))
             connection.execute("SET LOCAL statement_timeout = '10min'")
@@ -83,9 +83,9 @@ class Database:
 
     @contextmanager
     def ingesting(self, number: int, patience: float = 3600.0) -> Iterator[None]:
-        """Hold the tenant's ingest lock, over any number of transactions, so that another ingest does not delete blobs
-        that no snapshot names yet. Waits `patience` seconds for the lock, then raises IndexUnusable. Uses a connection
-        outside the pool."""
+        """In the `with` block, hold the tenant's ingest lock, over any number of transactions, so that another ingest
+        does not delete blobs that no snapshot names yet. Waits `patience` seconds for the lock, then raises
+        IndexUnusable. Uses a connection outside the pool."""
         with self.unusable_on_error(), psycopg.connect(self._url, autocommit=True) as connection:
             end = time.monotonic() + patience
             lock = "SELECT pg_try_advisory_lock(%s, %s)"
@@ -97,14 +97,15 @@ class Database:
 
     @contextmanager
     def anyone(self) -> Iterator[psycopg.Connection[Any]]:
-        """A transaction without a tenant: it sees no tenant's rows and may call the functions granted to the server."""
+        """A context manager for a transaction without a tenant: it sees no tenant's rows and may call the functions
+        granted to the server."""
         with self._connection() as connection, connection.transaction():
             yield connection
 
     @contextmanager
     def job_notices(self) -> Iterator[Callable[[float], bool]]:
-        """A function that waits up to the given seconds for a new job in the queue and returns whether there was one,
-        also one since the last call. Uses a connection outside the pool."""
+        """A context manager that gives a function: it waits up to the given seconds for a new job in the queue and
+        returns whether there was one, also one since the last call. Uses a connection outside the pool."""
         with self.unusable_on_error(), psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute("LISTEN gitmem_job")
 
@@ -129,7 +130,8 @@ class Database:
 
     @contextmanager
     def unusable_on_error(self) -> Iterator[None]:
-        """Turn errors of the body into IndexUnusable: no free connection, a lost connection, a cancelled statement."""
+        """In the `with` block, turn errors into IndexUnusable: no free connection, a lost connection, a cancelled
+        statement."""
         try:
             yield
         except PoolTimeout:
@@ -147,7 +149,8 @@ def is_storable(text: str) -> bool:
 
 
 def checked(url: str) -> str:
-    """The address, if libpq can parse it. Raises IndexUnusable instead of libpq's error, which quotes the address."""
+    """The address of a database, unchanged. Raises IndexUnusable if libpq cannot parse it; libpq's own error would
+    quote the address."""
     try:
         conninfo_to_dict(url)
     except psycopg.Error:
@@ -173,7 +176,7 @@ def migrations() -> list[tuple[int, str, str]]:
 
 
 def migrate(url: str) -> list[str]:
-    """Run the missing migrations as the owner of the tables; their names.
+    """Run the missing migrations as the owner of the tables. Returns their names.
 
     Makes the server's role if it does not exist. Raises IndexUnusable if PostgreSQL or pgvector is too old, the schema
     is newer than this program, or a statement fails.

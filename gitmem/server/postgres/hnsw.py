@@ -24,12 +24,12 @@ SETTINGS = (
 
 
 def name_of(tenant: int, embedder: int, dims: int) -> str:
-    """The name of the index for a tenant and an embedder."""
+    """The name of the approximate index for a tenant and an embedder. `dims`: the dimensions of its vectors."""
     return f"chunk_hnsw_{int(tenant)}_{int(embedder)}_{int(dims)}"
 
 
 def is_there(connection: psycopg.Connection[Any], name: str) -> bool:
-    """Whether an index exists and is complete."""
+    """Whether a database index of this name exists and is complete."""
     row = connection.execute(
         "SELECT indisvalid AND indisready FROM pg_index WHERE indexrelid = to_regclass(%s)", (name,)
     ).fetchone()
@@ -37,8 +37,8 @@ def is_there(connection: psycopg.Connection[Any], name: str) -> bool:
 
 
 def make(connection: psycopg.Connection[Any], tenant: int) -> str:
-    """Make the index of a tenant and return its name; as the owner of the tables, outside a transaction. An incomplete
-    index is made anew. Raises UsageError for a tenant without vectors."""
+    """Make the approximate index of a tenant's vectors, unless it is there, and return its name; as the owner of the
+    tables, outside a transaction. An incomplete index is made anew. Raises UsageError for a tenant without vectors."""
     row = connection.execute(
         "SELECT chunk.tableoid::regclass::text, embedder.id, dims FROM chunk JOIN embedder"
         " ON embedder.tenant = chunk.tenant AND embedder.id = chunk.embedder"
@@ -75,9 +75,9 @@ def drop(connection: psycopg.Connection[Any], tenant: int) -> int:
 
 
 def statement(tenant: int, embedder: int, dims: int) -> str:
-    """The query of the index. Its parameters: vector, length of norms, norms, signs, number of candidates, number of
-    results. Its rows: (chunk, cosine), best first. Tenant and embedder are literals, because the planner uses a partial
-    index only if it sees that its condition holds."""
+    """The SQL of a search in the approximate index. Its parameters: vector, length of norms, norms, signs, number of
+    candidates, number of results. Its rows: (chunk, cosine), best first. Tenant and embedder are literals, because the
+    planner uses a partial index only if it sees that its condition holds."""
     tenant, embedder, dims = int(tenant), int(embedder), int(dims)
     return (
         "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM (SELECT id, embedding FROM chunk"

@@ -38,8 +38,9 @@ RUN = struct.Struct("<II")  # first chunk and length of a run of consecutive chu
 class PostgresIndex:
     """The index that one search reads; `close` ends its transaction. The caller sets the next three fields.
 
-    `snapshots`: numbers of the searched snapshots. `repositories`: snapshot -> repository. `shapes`: oids -> shapes,
-    read from the blobs, because a shape has text of the front matter and the database has no text.
+    `snapshots`: numbers of the searched snapshots. `repositories`: snapshot -> repository. `shapes`: a function, oids
+    -> structure of the blobs, which reads the blobs, because a shape has text of the front matter and the database has
+    no text.
     """
 
     frozen = True
@@ -91,14 +92,15 @@ class PostgresIndex:
     # -- snapshots -------------------------------------------------------------------------------------------
 
     def snapshot(self, key: str = "") -> Snapshot:
-        """The union of the searched snapshots as one snapshot. `key`: stored in the result, nothing else."""
+        """The union of the searched snapshots as one snapshot. `key`: only stored in the result."""
         rows = self.tenant_rows("SELECT norms FROM snapshot WHERE tenant = %s AND id = ANY(%s)", self.snapshots)
         return Snapshot(0, key, united(bytes(runs) for (runs,) in rows))
 
     def select(
         self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
     ) -> bytes:
-        """As `IndexReader.select`."""
+        """The norms of the searched files whose path `keep` accepts: a byte for each chunk id, above 0 for the chunks
+        that shall be searched (`IndexReader.select`)."""
         if keep is None and not everything:
             return snapshot.norms
         rows = self.tenant_rows(
@@ -110,7 +112,8 @@ class PostgresIndex:
             return united([runs_of(norms_of(self._connection, self.tenant, blobs))])
 
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
-        """As `IndexReader.named`."""
+        """(path, oid) -> those of `terms` that are words of the file's name, for searched files that have any
+        (`IndexReader.named`)."""
         wanted = {self._keys.term(term): term for term in terms}
         rows = self.tenant_rows(
             "SELECT entry.path, blob.oid, file_name.term FROM file_name JOIN entry ON entry.tenant = file_name.tenant"
@@ -125,7 +128,7 @@ class PostgresIndex:
         return {file: frozenset(words) for file, words in found.items()}
 
     def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
-        """As `IndexReader.files`."""
+        """(path, oid) of the searched files of the default corpus, in path order (`IndexReader.files`)."""
         rows = self.tenant_rows(
             "SELECT DISTINCT path, oid FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
             " WHERE entry.tenant = %s AND snapshot = ANY(%s) AND corpus = 1 ORDER BY path",
@@ -134,7 +137,8 @@ class PostgresIndex:
         return [(path_of(path), oid.hex()) for path, oid in rows]
 
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
-        """As `IndexReader.places`; the same path and blob in several repositories is one place."""
+        """Chunk id -> its places in the searched snapshots, in path order (`IndexReader.places`). The same path and
+        blob in several repositories is one place."""
         wanted = list(chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in wanted}
         rows = self.tenant_rows(
@@ -178,7 +182,8 @@ class PostgresIndex:
         return {key: self._homes[key] for key in wanted if key in self._homes}
 
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
-        """As `IndexReader.neighbours`."""
+        """The chunks around the chunk number `ordinal` of a blob, and that chunk: (chunk id, first line, last line,
+        line of its heading or 0) (`IndexReader.neighbours`)."""
         wanted = range(max(0, ordinal - reach), ordinal + reach + 1)
         known = self._chunks.get(oid, {})
         if reach > 1 or ordinal not in known:
@@ -202,7 +207,7 @@ class PostgresIndex:
             self._chunks.setdefault(oids[blob], {})[ordinal] = (chunk, first, last, heading)
 
     def secrets(self, oid: str) -> int:
-        """As `IndexReader.secrets`."""
+        """The number of lines of a blob that are not indexed because of a secret; 0 for a blob that is not indexed."""
         if oid in self._secrets:
             return self._secrets[oid]
         rows = self.tenant_rows("SELECT secrets FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
@@ -211,7 +216,8 @@ class PostgresIndex:
         return int(rows[0][0])
 
     def withheld(self, snapshot: Snapshot) -> int:
-        """As `IndexReader.withheld`; a file in several repositories counts for each."""
+        """The number of lines of the searched files that are not indexed because of a secret. A file in several
+        repositories counts for each."""
         rows = self.tenant_rows(
             "SELECT coalesce(sum(secrets), 0) FROM entry"
             " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
@@ -221,7 +227,7 @@ class PostgresIndex:
         return int(rows[0][0])
 
     def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
-        """Empty: the database caches no blame, which is read from the mirror."""
+        """Always []: the database caches no blame, which is read from the mirror."""
         return []
 
     # -- words -----------------------------------------------------------------------------------------------
@@ -232,7 +238,7 @@ class PostgresIndex:
         return self._keys.term(term)
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """As `IndexReader.frequencies`, of the tenant's whole index."""
+        """Word -> the number of chunks of the tenant's whole index in which it occurs, read in one statement."""
         wanted = {self._term(term): term for term in terms}
         rows = self.tenant_rows(
             "SELECT term, sum(chunks)::bigint FROM posting WHERE tenant = %s AND term = ANY(%s::bigint[])"
@@ -243,20 +249,22 @@ class PostgresIndex:
         return {term: self._frequencies[term] for term in wanted.values()}
 
     def frequency(self, term: str) -> int:
-        """As `IndexReader.frequency`, of the tenant's whole index."""
+        """The number of chunks of the tenant's whole index in which a word occurs."""
         known = self._frequencies.get(term)
         if known is None:
             return self.frequencies([term])[term]
         return known
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
-        """As `IndexReader.starting`, with one term that stands for all words with the prefix, a single character."""
+        """One term that stands for all words with the prefix, a single character, and the number of its chunks: [(term,
+        number)], or [] without such words. `limit` is not used."""
         term = BEGINNING + prefix
         count = self.frequency(term)
         return [(term, count)] if count else []
 
     def expect(self, terms: Iterable[str]) -> None:
-        """As `IndexReader.expect`."""
+        """Read the occurrences of these words in one statement, so that `occurrences` need not ask the database for
+        each."""
         wanted = {self._term(term): term for term in terms}
         parts: dict[str, list[bytes]] = {term: [] for term in wanted.values()}
         for term, rows in self.tenant_rows(
@@ -267,13 +275,14 @@ class PostgresIndex:
         self._expected.update({term: unpacked(some) for term, some in parts.items()})
 
     def occurrences(self, term: str) -> list[int]:
-        """As `IndexReader.occurrences`."""
+        """Every occurrence of a word as one number, by ascending chunk: chunk id, position, bit of the heading
+        (`IndexReader.occurrences`)."""
         if term not in self._expected:
             self.expect([term])
         return self._expected[term]
 
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
-        """As `IndexReader.lines`."""
+        """Chunk id -> the packed records of its statements, for those of `chunks` that exist."""
         rows = self.tenant_rows("SELECT id, record FROM chunk WHERE tenant = %s AND id = ANY(%s)", list(set(chunks)))
         return {chunk: unpack(bytes(record)) for chunk, record in rows}
 
@@ -295,15 +304,16 @@ class PostgresIndex:
         return self._in_force
 
     def in_force(self) -> tuple[str, str] | None:
-        """As `IndexReader.in_force`."""
+        """(name, setting) of the embedder whose vectors are compared; None if the tenant has none."""
         embedder = self._embedder()
         if not embedder:
             return None
         return embedder[:2]
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
-        """As `IndexReader.nearest`, with SQLite's method: a scan of the signs, then exact cosines of OVERFETCH * k
-        chunks. A large tenant uses its approximate index if it has one."""
+        """(chunk id, cosine) of the k chunks nearest to a float32 vector, best first (`IndexReader.nearest`), with
+        SQLite's method: a scan of the signs, then exact cosines of OVERFETCH * k chunks. A large tenant uses its
+        approximate index if it has one. `norms`: a byte for each chunk id; only chunks where it is above 0 count."""
         embedder = self._embedder()
         if embedder is None or len(vector) != 4 * embedder[3] or not any(vector):
             return []
@@ -330,7 +340,8 @@ class PostgresIndex:
         return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
 
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
-        """As `IndexReader.cosines`."""
+        """Chunk id -> cosine of its vector with a float32 vector of the embedder in force, for those of `chunks` with a
+        vector."""
         embedder = self._embedder()
         wanted = list(set(chunks))
         if embedder is None or not wanted or len(vector) != 4 * embedder[3] or not any(vector):
@@ -393,15 +404,15 @@ def path_of(stored: bytes) -> str:
 
 
 def vector_columns(signs: bytes, numbers: bytes) -> tuple[str | None, str | None]:
-    """(signs, numbers) of a vector as pgvector's text; (None, None) for zeros. A half float stores every int8
-    exactly."""
+    """(signs, numbers) of a vector as pgvector's text, from `values.bits` and `values.int8`; (None, None) for zeros. A
+    half float stores every int8 exactly."""
     if not any(numbers):
         return None, None
     return f"{int.from_bytes(signs, 'big'):0{8 * len(signs)}b}", f"[{','.join(map(str, array('b', numbers)))}]"
 
 
 def unpacked(parts: Iterable[bytes]) -> list[int]:
-    """The occurrences of a word in several segments (`postings.Posting.rows`), as the numbers of
+    """The occurrences of a word from the packed rows of several segments (`postings.Posting.rows`): the numbers of
     `IndexReader.occurrences`, ascending; [] without segments."""
     numbers = array("q")
     for part in parts:
@@ -414,7 +425,7 @@ def unpacked(parts: Iterable[bytes]) -> list[int]:
 
 
 def norms_of(connection: psycopg.Connection[Any], tenant: int, blobs: Iterable[int]) -> dict[int, int]:
-    """chunk -> norm, for the chunks of the given blobs.
+    """Chunk id -> its length in one byte (`values.norm`), for the chunks of the blobs with these numbers.
 
     Two statements instead of a join: for a tenant that was added since the last ANALYZE the planner expects one row and
     would read all of the tenant's chunks for each place.
@@ -426,7 +437,8 @@ def norms_of(connection: psycopg.Connection[Any], tenant: int, blobs: Iterable[i
 
 
 def runs_of(norms: Mapping[int, int]) -> bytes:
-    """Norms as stored in `snapshot.norms`: runs of consecutive chunk numbers, which are long within a repository."""
+    """Norms (chunk id -> byte) as stored in `snapshot.norms`: runs of consecutive chunk ids, which are long within a
+    repository; first id and length before the bytes of each."""
     runs: list[tuple[int, bytearray]] = []
     for chunk in sorted(norms):
         if runs and runs[-1][0] + len(runs[-1][1]) == chunk:
@@ -437,8 +449,8 @@ def runs_of(norms: Mapping[int, int]) -> bytes:
 
 
 def united(snapshots: Iterable[bytes]) -> bytes:
-    """The norms of the union of snapshots, given by `runs_of`: one byte for each chunk number, 0 for a chunk in none of
-    them. A chunk has the same norm in every snapshot."""
+    """The norms of the union of snapshots: one byte for each chunk id, 0 for a chunk in none of them. `snapshots`: the
+    bytes of `runs_of` for each. A chunk has the same norm in every snapshot."""
     norms = bytearray(1)
     for runs in snapshots:
         at = 0

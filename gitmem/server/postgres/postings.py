@@ -18,7 +18,7 @@ CODE = "<i8"
 
 
 class Words(NamedTuple):
-    """The words of one chunk, separated by spaces, as in `ChunkRow`."""
+    """The words of one chunk, those of its headings and those of its lines, separated by spaces (`ChunkRow`)."""
 
     chunk: int
     heading: str
@@ -26,7 +26,8 @@ class Words(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """A keyed word. `chunks`: number of chunks with it. `rows`: its packed occurrences."""
+    """The occurrences of one word. `term`: the keyed hash of the word. `chunks`: number of chunks with it. `rows`: its
+    packed occurrences, 8 bytes each."""
 
     term: int
     chunks: int
@@ -42,7 +43,8 @@ class _Numbers(dict[str, int]):
 
 
 def postings(chunks: Iterable[Words], keys: Keys) -> list[Posting]:
-    """The postings of chunks, ascending by keyed word; [] if the chunks have no words.
+    """The occurrences of each word of these chunks, ascending by keyed hash of the word; [] if the chunks have no
+    words.
 
     A word that does not begin with an ASCII character has its occurrences under its first character too, because a
     query may be a single character of Hangul, Kana or Han.
@@ -90,8 +92,8 @@ def _grouped(
 
 
 def without(rows: Sequence[tuple[int, bytes]], gone: Collection[int]) -> list[Posting]:
-    """The postings of a segment that change when the chunks `gone` are removed, without these chunks. `rows`: (word,
-    occurrences) of the segment. The `rows` of a result are b"" if nothing is left."""
+    """The postings of a segment that change when the chunks `gone` are removed, as they are then. `rows`: (keyed hash
+    of the word, packed occurrences) of the segment. The `rows` of a result are b"" if nothing is left."""
     if not rows or not gone:
         return []
     occurrences = np.frombuffer(b"".join(packed for _, packed in rows), dtype=CODE)

@@ -42,10 +42,11 @@ class SignTables:
         self._mapped: dict[Key, tuple[Mark, Table | None]] = {}
 
     def table(self, key: Key, upto: int, read: Callable[[int, int], bytes]) -> Table | None:
-        """The table of a tenant with every chunk up to number `upto`; None if it is larger than the limit.
+        """The signs of a tenant's vectors, of every chunk up to the id `upto`; None if they are larger than the limit.
 
-        `read(after, most)` returns the rows of at most `most` chunks after number `after`: number and count of bits as
-        big-endian 32-bit integers, then the signs. If no file can be written, each call reads all chunks.
+        `key`: (tenant, embedder, epoch). `read(after, most)` returns the rows of at most `most` chunks after the id
+        `after`: id and count of bits as big-endian 32-bit integers, then the signs. If no file can be written, each
+        call reads all chunks.
         """
         exists, known = self._known(key)
         if exists and (known is None or upto <= known.upto):
@@ -117,13 +118,13 @@ class SignTables:
 
 
 def forget(folder: Path, tenant: int) -> None:
-    """Delete the tables of a tenant, because they may have signs of removed chunks."""
+    """Delete the files of a tenant's sign tables, because they may have signs of removed chunks."""
     for file in folder.glob(f"{tenant}-*"):
         file.unlink(missing_ok=True)
 
 
 def size(table: Table) -> int:
-    """The bytes of a table."""
+    """The size of a table in bytes."""
     return int(table.ids.nbytes + table.signs.nbytes)
 
 

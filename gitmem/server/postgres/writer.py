@@ -30,7 +30,8 @@ MAX_SEGMENTS = 8  # from this number on small segments are joined
 
 
 class PostgresWriter:
-    """The index of one tenant, for writing by the ingest of one repository. Changes are made inside `writing()`."""
+    """The index of one tenant, for writing by the ingest of one repository. Changes can be made only inside
+    `writing()`."""
 
     def __init__(self, database: Database, tenant: int, keys: Keys, path: Path) -> None:
         self.path = path
@@ -44,8 +45,8 @@ class PostgresWriter:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A write transaction; the tenant has no other writer meanwhile. New chunks are written at its end; after an
-        error in the block nothing is."""
+        """A context manager for a write transaction; the tenant has no other writer meanwhile. New chunks are written
+        at its end; after an error in the block nothing is."""
         with self._database.writing(self._tenant) as connection:
             self._connection = connection
             try:
@@ -87,14 +88,15 @@ class PostgresWriter:
     # -- settings and embedders ------------------------------------------------------------------------------
 
     def meta(self, key: str) -> str:
-        """A recorded setting, "" if there is none."""
+        """The value of a setting that `set_meta` stored, such as the size of chunks; "" if there is none."""
         rows = self._rows("SELECT value FROM meta WHERE tenant = %s AND key = %s", key)
         if not rows:
             return ""
         return str(rows[0][0])
 
     def set_meta(self, key: str, value: str) -> None:
-        """Record a setting."""
+        """Store a setting of the tenant's index, which `meta` reads; one with the same key is replaced. Outside
+        `writing()` an assertion fails."""
         self._change(
             "INSERT INTO meta VALUES (%s, %s, %s) ON CONFLICT (tenant, key) DO UPDATE SET value = excluded.value",
             key, value,
@@ -145,22 +147,25 @@ class PostgresWriter:
         return [oid for oid in wanted if oid not in known]
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
-        """The given chunk hashes that are stored already."""
+        """Those of these chunk hashes whose chunks the index has."""
         keyed = {self._keyed(plain): plain for plain in hashes}
         rows = self._rows("SELECT hash FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(keyed))
         return {keyed[bytes(there)] for (there,) in rows}
 
     def all_stored_chunks(self) -> frozenset[bytes]:
-        """Empty: the database has keyed hashes only, so that child processes may parse chunks that exist already."""
+        """Always empty: the database has keyed hashes only, so that child processes may parse chunks that exist
+        already."""
         return frozenset()
 
     def all_embedded_chunks(self, embedder_id: int) -> frozenset[bytes]:
-        """Empty, as `all_stored_chunks`."""
+        """Always empty: the database has keyed hashes only, so that child processes may make vectors that exist
+        already."""
         return frozenset()
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs; the chunks that are new to the index, by number. Blobs that the index has already are left
-        out. Raises Refused if the tenant would be over its quota."""
+        """Add parsed blobs, without vectors. Returns the chunks that are new to the index, chunk id -> row: these need
+        vectors. Blobs that the index has already are left out. Raises Refused if the tenant would be over its quota.
+        Only inside `writing()`."""
         existing = self._numbers(blob.oid for blob in blobs)  # another repository's ingest may have added them
         new = [blob for blob in blobs if blob.oid not in existing]
         rows: dict[bytes, ChunkRow] = {}
@@ -214,7 +219,8 @@ class PostgresWriter:
             raise Refused(f"the tenant may have {most[0]} chunks", "an administrator can raise the quota")
 
     def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
-        """The given chunks that have no vector of the embedder."""
+        """Those of `chunk_ids` that have no stored vector of this embedder. A chunk that this transaction added always
+        counts."""
         wanted = list(chunk_ids)
         old = [chunk for chunk in wanted if chunk not in self._fresh]
         rows = self._rows("SELECT id FROM chunk WHERE tenant = %s AND id = ANY(%s) AND embedder = %s", old, embedder_id)
@@ -222,7 +228,8 @@ class PostgresWriter:
         return [chunk for chunk in wanted if chunk not in there]
 
     def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
-        """Add vectors of this embedder: (chunk id, (`bits`, `int8`))."""
+        """Add or replace vectors of this embedder: (chunk id, (signs as `values.bits`, numbers as `values.int8`)). Only
+        inside `writing()`."""
         for chunk, (signs, value) in vectors:
             if chunk in self._fresh:
                 self._vectors[chunk] = (embedder_id, signs, value)
@@ -272,8 +279,8 @@ class PostgresWriter:
     # -- snapshots -------------------------------------------------------------------------------------------
 
     def put_snapshot(self, repository: int, key: str, entries: Iterable[EntryRow]) -> None:
-        """Record the files of a tree as a snapshot; do nothing if the key is recorded. A file whose blob was not added
-        is left out."""
+        """Record the files of a tree as a snapshot of a repository; do nothing if the key is recorded. A file whose
+        blob was not added is left out."""
         made = self._rows(
             "INSERT INTO snapshot (tenant, repository, key, norms) VALUES (%s, %s, %s, '')"
             " ON CONFLICT DO NOTHING RETURNING id", repository, key,
@@ -354,11 +361,11 @@ class PostgresWriter:
         self._change("DELETE FROM repository WHERE tenant = %s AND id = %s", repository)
 
     def to_expire(self, repository: int) -> bool:
-        """Whether a repository's mirror may have objects that a rewritten history dropped."""
+        """Whether a repository's mirror must be expired: it may have objects that a rewritten history dropped."""
         return bool(self._rows("SELECT 1 FROM repository WHERE tenant = %s AND id = %s AND expire", repository))
 
     def expired(self, repository: int) -> None:
-        """Record that a repository's mirror was expired."""
+        """Record that a repository's mirror was expired, so that `to_expire` is False."""
         self._change("UPDATE repository SET expire = false WHERE tenant = %s AND id = %s", repository)
 
     def forget_blobs(self) -> None:
@@ -368,7 +375,8 @@ class PostgresWriter:
     # -- taking out ------------------------------------------------------------------------------------------
 
     def prune(self) -> tuple[int, int]:
-        """Delete every blob in no snapshot, every chunk of no blob, and their words; (blobs, chunks) deleted."""
+        """Delete every blob in no snapshot, every chunk of no blob, and their words. Returns the numbers of deleted
+        (blobs, chunks)."""
         blobs = self._change(
             "DELETE FROM blob WHERE tenant = %s AND NOT EXISTS"
             " (SELECT 1 FROM entry WHERE entry.tenant = blob.tenant AND entry.blob = blob.id)"

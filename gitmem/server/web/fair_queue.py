@@ -52,7 +52,8 @@ class Tenant:
     rested: float = 0.0
 
     def recent_at(self, moment: float) -> float:
-        """The recent requests at a later moment."""
+        """The number of recent requests at a later moment (monotonic seconds): an older request counts less
+        (RECENT_SECONDS)."""
         return self.recent * math.exp((self.asked - moment) / RECENT_SECONDS)
 
 
@@ -157,7 +158,8 @@ class FairQueue:
 
 
 class Queued:
-    """An ASGI middleware that queues requests of the API and of MCP; streams of MCP, which stay open, are not queued.
+    """An ASGI middleware that queues requests of the API and of MCP; streams of MCP, which stay open, are not queued. A
+    request that is too large or finds the queue full is answered with 413 or 429.
 
     The body is read before a request is queued, and its place is free once its answer begins, so that slow clients
     delay nobody. `tenant_of`: returns the tenant of a token, 0 if it is unknown.

@@ -152,8 +152,8 @@ class CountedTools(MCPServer):
         self.operations = operations
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
-        """As MCPServer's. Raises ToolError if the caller has to wait, if there is no such tool, if the arguments do not
-        fit it, and as the tool does."""
+        """Call a tool for the caller of this request. Raises ToolError if the caller has to wait, if there is no such
+        tool, if the arguments do not fit it, and if the tool itself raises it."""
         caller, refused = _caller.get(), UsageError("there is no such tool, or it takes other arguments", "")
         try:
             await run_in_threadpool(self.operations.take_turn, caller)
@@ -208,8 +208,8 @@ def _function(
 
 
 def search(operations: Operations, given: Search) -> Found:
-    """memory_search over the repositories that the caller may read, or the one that is named. Raises ToolError as
-    `_run`."""
+    """The answer of memory_search over the repositories that the caller may read, or the one that is named. Raises
+    ToolError if the operation is refused or fails."""
     request = SearchRequest(
         given.query, given.maxResults, paths=tuple(filter(None, [given.path])),
         types=tuple(filter(None, [given.type])), history=history_mode(given.history),
@@ -246,7 +246,8 @@ def _of_commit(hit: SearchHit, query: str) -> Hit:
 
 
 def get(operations: Operations, given: Get) -> Got:
-    """memory_get: lines of a memory file, quoted; the text of an empty file is "". Raises ToolError as `_run`."""
+    """The answer of memory_get: lines of a memory file, quoted; the text of an empty file is "". Raises ToolError if
+    the operation is refused or fails."""
     shown = _run(
         operations, "lines",
         lambda caller: operations.lines(
@@ -263,7 +264,8 @@ def get(operations: Operations, given: Get) -> Got:
 
 
 def assemble(operations: Operations, given: Assemble) -> Assembled:
-    """memory_context: the context for a prompt; its text is "" if memory has nothing. Raises ToolError as `_run`."""
+    """The answer of memory_context: the context for a prompt; its text is "" if memory has nothing. Raises ToolError if
+    the operation is refused or fails."""
     made = _run(
         operations, "context",
         lambda caller: operations.context(caller, given.prompt, given.repositories, given.budget),
@@ -273,7 +275,8 @@ def assemble(operations: Operations, given: Assemble) -> Assembled:
 
 
 def propose(operations: Operations, given: Propose) -> Opened:
-    """memory_propose: the branch and the pull request that were made for a line. Raises ToolError as `_run`."""
+    """The answer of memory_propose: the branch and the pull request that were made for a line. Raises ToolError if the
+    operation is refused or fails."""
     change = Change(NewLine(given.text, given.type), "", given.reason, _caller.get().name)
     done = _run(operations, "propose", lambda caller: operations.propose(caller, given.repository, change))
     return Opened(branch=done.branch, number=done.number, url=one_line(done.url))
@@ -299,7 +302,8 @@ def _tool_error(problem: GitMemError) -> ToolError:
 
 
 def application(operations: Operations, host: str, allowed: list[str]) -> Starlette:
-    """The tools at /mcp. `allowed`: host names with ports under which clients may reach the server, empty for any."""
+    """An ASGI application with the tools at /mcp. `allowed`: host names with ports under which clients may reach the
+    server, empty for any."""
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=bool(allowed), allowed_hosts=allowed, allowed_origins=[]
     )
@@ -309,7 +313,8 @@ def application(operations: Operations, host: str, allowed: list[str]) -> Starle
 
 
 class Authenticated:
-    """An ASGI middleware that finds the caller of each request below /mcp."""
+    """An ASGI middleware that finds the caller of each request below /mcp by its token. Without a valid one it answers
+    with an error."""
 
     def __init__(self, app: Any, operations: Operations) -> None:
         self.app = app

@@ -23,7 +23,7 @@ SCHEMAS = "#/components/schemas/"
 
 
 def description() -> dict[str, Any]:
-    """The OpenAPI description."""
+    """The OpenAPI description of the REST addresses, as a JSON object."""
     schemas: dict[str, Schema] = {}
 
     def reference(cls: type) -> Schema:

@@ -74,14 +74,15 @@ def bearer(request: Request) -> str:
 
 
 def record_failure(operations: Operations, caller: Caller, name: str, problem: GitMemError) -> None:
-    """Add a row to the audit log for a request that was counted and refused, or failed; none for an IndexUnusable.
-    Raises IndexUnusable if the database does not answer."""
+    """Add a row to the audit log for a request that was counted and then refused or failed; nothing for an
+    IndexUnusable. Raises IndexUnusable if the database does not answer."""
     if not isinstance(problem, IndexUnusable):  # the database may not answer, and it has the log
         operations.record(caller, name, [], 0, failed(problem).status_code)
 
 
 class Routes:
-    """The addresses of a server. `alive`: whether its workers run."""
+    """The addresses of a server and what each answers. `hook_secret`: signs webhooks, "" to refuse them. `alive`:
+    returns whether the workers run."""
 
     def __init__(self, operations: Operations, hook_secret: str = "", alive: Callable[[], bool] = lambda: True) -> None:
         self.operations = operations
@@ -145,7 +146,7 @@ class Routes:
     # -- operations ------------------------------------------------------------------------------------------
 
     def search(self, caller: Caller, given: Mapping[str, Any]) -> Any:
-        """POST /v1/search."""
+        """POST /v1/search: the answer of a search, with its hits."""
         read = bodies.read(bodies.Question, given)
         request = SearchRequest(
             read.query, read.limit, paths=read.path, types=read.type, tags=read.tag, since=read.since,
@@ -155,34 +156,34 @@ class Routes:
         return shown(self.operations.search(caller, query, read.repository, read.ref, read.at))
 
     def repositories(self, caller: Caller, given: Mapping[str, Any]) -> Any:
-        """GET /v1/repositories."""
+        """GET /v1/repositories: the repositories that the caller may see."""
         return bodies.Repositories(self.operations.repositories(caller))
 
     def lines(self, caller: Caller, given: Mapping[str, Any]) -> Any:
-        """GET /v1/lines."""
+        """GET /v1/lines: lines of a memory file at the tip of a branch or tag."""
         read = bodies.read(bodies.Place, given)
         return self.operations.lines(caller, read.repository, read.path, read.first, read.count, read.ref)
 
     def context(self, caller: Caller, given: Mapping[str, Any]) -> Any:
-        """POST /v1/context."""
+        """POST /v1/context: a context for a prompt."""
         read = bodies.read(bodies.Prompt, given)
         return self.operations.context(caller, read.prompt, read.repository, read.budget)
 
     def seen(self, caller: Caller, given: Mapping[str, Any]) -> Any:
-        """POST /v1/seen."""
+        """POST /v1/seen: past incidents that are like an alert."""
         read = bodies.read(bodies.Alert, given)
         data = read.alert if isinstance(read.alert, str) else json.dumps(read.alert)
         found = self.operations.seen(caller, data.encode("utf-8", "replace"), read.repository)
         return bodies.Seen(bool(found), found)
 
     def propose(self, caller: Caller, given: Mapping[str, Any]) -> Any:
-        """POST /v1/propose."""
+        """POST /v1/propose: open a pull request with a line of memory."""
         read = bodies.read(bodies.Proposal, given)
         change = Change(NewLine(read.text, read.type, read.to, tags=read.tag), read.title, read.reason, caller.name)
         return self.operations.propose(caller, read.repository, change)
 
     def audit(self, caller: Caller, given: Mapping[str, Any]) -> Any:
-        """GET /v1/audit."""
+        """GET /v1/audit: the newest rows of the audit log."""
         return bodies.Audit(self.operations.audit(caller, bodies.read(bodies.Rows, given).limit))
 
     # -- the server itself -----------------------------------------------------------------------------------
@@ -206,7 +207,7 @@ class Routes:
         return [(state, count, float(age or 0)) for state, count, age in rows]
 
     async def described(self, request: Request) -> Response:
-        """GET /v1/openapi.json."""
+        """GET /v1/openapi.json: the description of these addresses."""
         return JSONResponse(description())
 
     async def metrics(self, request: Request) -> Response:

@@ -19,8 +19,8 @@ ADDRESSES = ("clone_url", "ssh_url", "html_url", "git_url", "git_http_url", "git
 
 
 class Delivery(NamedTuple):
-    """A push with a valid signature. `forge`: as `signed`. `ids`: each identifies the delivery; () if GitLab sent none,
-    so that a repeated delivery cannot be recognised. `addresses`: of the repository."""
+    """A push with a valid signature. `forge`: "github", "gitlab" or "forgejo". `ids`: each identifies the delivery; ()
+    if GitLab sent none, so that a repeated delivery cannot be recognised. `addresses`: of the repository."""
 
     forge: str
     ids: tuple[str, ...]
