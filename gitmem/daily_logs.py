@@ -22,7 +22,8 @@ MAX_PATTERN_CHARS = 200  # of a daily pattern
 def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
     """The day of a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`.
 
-    None for any other path, and for a day that no calendar has. Raises UsageError as `daily_form` does.
+    None for any other path, and for a day that no calendar has. Raises UsageError for an invalid pattern, if an earlier
+    rule did not decide.
     """
     if kind(path) is Kind.DAILY:
         return log_date(path)
@@ -37,15 +38,15 @@ def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
 def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:
     """Whether a path is a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`.
 
-    True below memory/ also for a day that no calendar has, of which `log_day` gives None. Raises UsageError as
-    `daily_form` does.
+    True below memory/ also for a day that no calendar has, of which `log_day` gives None. Raises UsageError for an
+    invalid pattern, if the place did not decide.
     """
     return kind(path) is Kind.DAILY or log_day(path, patterns) is not None
 
 
 def records_events(path: str, patterns: Iterable[str] = ()) -> bool:
     """Whether a file records events, and so is not long-term memory: a daily log (`is_daily`) or an episode of a
-    session (`Kind.SESSION`). Raises UsageError as `daily_form` does."""
+    session (`Kind.SESSION`). Raises UsageError for an invalid pattern, if the place did not decide."""
     return kind(path) is Kind.SESSION or is_daily(path, patterns)
 
 

@@ -25,7 +25,8 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def parse_json_object(text: str | bytes) -> dict[str, Any]:
-    """The object of a JSON text. Raises ValueError as `parse_json`, and for any other JSON value."""
+    """The object of a JSON text. Raises ValueError for any other JSON value, for a text that is no JSON, and for one
+    that is nested too deeply to read."""
     value = parse_json(text)
     if not isinstance(value, dict):
         raise ValueError("it is no JSON object")

@@ -86,7 +86,7 @@ def parse(text: str) -> LinearModel:
 @cache
 def load(module_file: str, name: str) -> LinearModel:
     """The shipped model in the file `name` beside a module (`__file__`), read once for the process. Raises OSError when
-    the file cannot be read, ValueError as `parse`."""
+    the file cannot be read, ValueError when it is no table of a model."""
     path = os.path.join(os.path.dirname(module_file), name)
     with open(path, encoding="utf-8", newline="\n") as file:
         return parse(file.read())

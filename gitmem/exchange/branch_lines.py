@@ -64,7 +64,7 @@ class GateLine:
 
     @property
     def key(self) -> str:
-        """The id of the row in a form: a hash of path and text.
+        """The id of the row in a form: a hash of path, text and `earlier`.
 
         It has no line number, because a settled conflict above the row changes that.
         """

@@ -11,11 +11,11 @@ from gitmem.memory.snapshot import read_hits, work_tree_key
 
 
 def change_embedder(indexer: BlobIndexer) -> None:
-    """Make vectors of the configured embedder for every chunk that has none, then put it in force.
+    """Make vectors of the configured embedder for every chunk that has none, then make searches compare these vectors.
 
-    If the embedder does not answer, `indexer.unavailable` holds the error, and the embedder in force stays. It stays
-    too while a chunk lacks a vector because its blob cannot be read. Does nothing if `indexer.unavailable` is set.
-    Raises BadConfig for an unknown embedder.
+    If the embedder does not answer, `indexer.unavailable` holds the error, and searches go on with the vectors of the
+    embedder before. They do so too while a chunk lacks a vector because its blob cannot be read. Does nothing if
+    `indexer.unavailable` is set. Raises BadConfig for an unknown embedder.
     """
     from gitmem.models.embedding import open_embedder
 

@@ -22,8 +22,9 @@ from gitmem.index.index_file import cut_as_set, directory
 class History:
     """The open index of the history. The caller closes it.
 
-    `index`: None if there is none. `norms`: the chunks of all commits that the `tips` reach. `stale`: why it may miss
-    commits, "" if it is current. `notes`: for the person.
+    `index`: None if there is none. `tips`: the commits whose history is searched. `norms`: a byte for each chunk id,
+    above 0 for the chunks of all commits that the `tips` reach. `stale`: why it may miss commits, "" if it is current.
+    `notes`: for the person.
     """
 
     def __init__(self, index: Index | None, own_tips: Sequence[Tip], stale: str, notes: Sequence[str]) -> None:

@@ -16,13 +16,13 @@ HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8
 
 
 class Packed(NamedTuple):
-    """The units of a chunk, one element per unit in each of the first eight fields.
+    """The units of a chunk (its statements), one element per unit in each of the first eight fields.
 
-    `first`, `last`: lines within the chunk. `words`, `label`: numbers of words. `flags`: HEADING and the others.
-    `norms`: length of the vector before it was shortened. `vectors`: PACKED_BYTES bytes each. `up`: how many units
-    before it the unit is that it belongs to, 0 for none. `steps`: number of words of each step of the chunk's trail,
-    the outermost first. `telling`: for each step, how many words a question looks for. `trail_norm`, `trail_vector`: of
-    the whole trail.
+    `first`, `last`: lines within the chunk. `words`, `label`: numbers of words. `flags`: the sum of HEADING and the
+    other constants. `norms`: length of the vector before it was shortened. `vectors`: PACKED_BYTES bytes each. `up`:
+    how many units before it the unit is that it belongs to, 0 for none. `steps`: number of words of each step of the
+    chunk's trail (the headings and items above it), the outermost first. `telling`: for each step, how many words a
+    question looks for. `trail_norm`, `trail_vector`: of the whole trail.
     """
 
     first: Sequence[int]
@@ -40,7 +40,7 @@ class Packed(NamedTuple):
 
 
 def unpack(record: bytes) -> Packed:
-    """The reverse of `units.pack`. Raises ValueError for any other bytes."""
+    """The units of a chunk from the record that `units.pack` made. Raises ValueError for any other bytes."""
     count = int.from_bytes(record[:2], "little")
     if not count:
         if len(record) != 2:

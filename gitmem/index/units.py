@@ -57,7 +57,7 @@ _UNINDEXED = frozenset((Form.BLANK, Form.RULE, Form.COMMENT, Form.FRONT_MATTER))
 
 
 def split(lines: Sequence[str]) -> list[Unit]:
-    """The units of a whole text, one for each statement; `lines` are its lines."""
+    """The units of a whole text, one for each statement that has words; `lines` are its lines."""
     return units_of(enumerate(read(lines)), lines, 1)
 
 

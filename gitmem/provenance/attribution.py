@@ -36,12 +36,16 @@ TEXT = "text"  # in `Edit.changed`: the text of the fact, beside the keys of its
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A change of a fact after its promotion."""
+    """A change of a fact after its promotion, by the commit `commit`.
+
+    `old`: the fact before the edit; its text is "" when no commit here has it. `changed`: TEXT if the text differs, and
+    the keys of the comment that differ. `recorded`: the trailers of the commit say that it is an edit.
+    """
 
     commit: Commit
-    old: Fact  # the fact before the edit; its text is "" when no commit here has it
-    changed: tuple[str, ...]  # TEXT, and the keys of the comment that differ
-    recorded: bool = False  # the trailers of the commit say that it is an edit
+    old: Fact
+    changed: tuple[str, ...]
+    recorded: bool = False
 
     @property
     def by(self) -> str:
@@ -66,14 +70,20 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """Where a fact comes from, and whether its sources support it."""
+    """Where a fact comes from, and whether its sources support it.
+
+    `support`: how its sources support it. `sources`: the lines that it comes from. `problem`: why the sources do not
+    support the text, or which source is missing; "" when all is well. `records`: the commits that recorded the text,
+    newest first. `edit`: the last change after the promotion, None without one. `promoted`: one of the records names
+    the model that proposed the text, as every promotion does.
+    """
 
     support: Support
     sources: tuple[Source, ...]
-    problem: str = ""  # why the sources do not support the text, or which source is missing; "" when all is well
-    records: tuple[Record, ...] = ()  # the commits that recorded the text, newest first
+    problem: str = ""
+    records: tuple[Record, ...] = ()
     edit: Edit | None = None
-    promoted: bool = False  # one of the records names the model that proposed the text, as every promotion does
+    promoted: bool = False
 
     @property
     def words(self) -> str:
@@ -87,7 +97,8 @@ class Attribution:
 
 
 class Attributor:
-    """Attributes the facts of the commit `at`, with caches for the files of its history. `at` "": no commit yet."""
+    """Finds where the facts of the commit `at` come from, with caches for the files of its history. `at` "": no commit
+    yet."""
 
     def __init__(self, repo: Repository, at: str, ledger: Ledger, globs: Sequence[str] | None = None) -> None:
         self.repo, self.at, self.ledger = repo, at, ledger

@@ -33,23 +33,24 @@ MIN_MOVED_SHARE = 0.6  # share of a fact's terms that lines at HEAD must have to
 @json_keys("path start_line end_line blob text verified moved")
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Lines that a fact comes from, as they were found.
+    """Lines that a fact comes from, as they were found. `problem`: why they were not found, a sentence; "" when they
+    were. `recorded`: the source as the fact or its trailer names it. `commit`: a commit in which the file at `path` is
+    `blob`; "" when only a parent of a merge had it.
 
-    JSON: `verified`: the lines are there, the text was checked to follow from what it cites, and nobody
-    edited it or its comment since. `moved`: the recorded blob is gone; path, lines, blob and text are those found at
-    HEAD by text.
+    JSON: `verified`: the lines are there, the text was checked to follow from what it cites, and nobody edited it or
+    its comment since. `moved`: the recorded blob is gone; path, lines, blob and text are those found at HEAD by text.
     """
 
     path: str
     start_line: int
     end_line: int
     blob: str
-    text: str  # the lines; "" when `problem` says that they were not found
+    text: str  # the lines; "" when they were not found
     verified: bool  # the lines were found, and the fact is the promoted text and repeats them
     moved: bool  # the cited blob is gone; path, lines, blob and text are those of similar lines at HEAD
-    problem: str = ""  # why the lines were not found, a sentence; "" when they were
-    recorded: Span = field(default_factory=lambda: Span("", 0, 0))  # the source as the fact or its trailer names it
-    commit: str = ""  # a commit in which the file at `path` is `blob`; "" when only a parent of a merge had it
+    problem: str = ""
+    recorded: Span = field(default_factory=lambda: Span("", 0, 0))
+    commit: str = ""
 
 
 def merge_spans(from_comment: Iterable[Span], from_trailers: Iterable[Span]) -> list[Span]:

@@ -37,12 +37,16 @@ class Confirmation(NamedTuple):
 
 
 class ConfirmationRequest(NamedTuple):
-    """The input of `confirm` beside the fact."""
+    """What `confirm` is given beside the fact.
 
-    places: tuple[str, ...] = ()  # code to cite in place of the old places; () keeps these
-    quote: str = ""  # the code that an agent read
+    `places`: code to cite in place of the old places; () keeps these. `quote`: the code that an agent read; a person
+    need not give it. `reason`: why, for the commit. `agent`: "" for a person.
+    """
+
+    places: tuple[str, ...] = ()
+    quote: str = ""
     reason: str = ""
-    agent: str = ""  # "" for a person
+    agent: str = ""
 
 
 def confirm(repo: Repository, config: Config, path: str, line: int, given: ConfirmationRequest) -> Confirmation:

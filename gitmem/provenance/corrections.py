@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class By(StrEnum):
-    """The kinds of selector of `revert`."""
+    """By what `revert` selects facts: a source file, a commit, an agent, a session or an origin."""
 
     SOURCE = "source"
     COMMIT = "commit"
@@ -388,16 +388,24 @@ def _is_source(repo: Repository, head: str, path: str, ledger: Ledger) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Data of the history about the origin of facts, as far as one selector needs it."""
+    """Data of the history about the origin of facts, as far as one selector needs them. The hash of a text is its
+    SHA-256, 64 hex digits.
 
-    sources: Mapping[str, Sequence[Span]]  # hash of a text -> sources that its promotion cites
-    promotions: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)  # hash -> promotion's trailers
-    writers: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)  # fact id -> writing commit's
-    # For the selector of a commit:
-    linked: frozenset[str] = frozenset()  # hashes of the texts that it promoted
-    added: Mapping[str, frozenset[str]] = field(default_factory=dict)  # path -> lines that it added
-    added_texts: frozenset[str] = frozenset()  # texts of the facts of long-term memory that it added
-    blobs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # oid -> lines of a source in one of these paths
+    `sources`: hash of a text -> sources that its promotion cites. `promotions`: hash of a text -> trailers of its
+    promotion. `writers`: fact id -> trailers of the commit that wrote the fact.
+
+    For the selector of a commit: `linked`: hashes of the texts that the commit promoted. `added`: path -> lines that it
+    added. `added_texts`: texts of the facts of long-term memory that it added. `blobs`: oid -> lines of a source in one
+    of these paths.
+    """
+
+    sources: Mapping[str, Sequence[Span]]
+    promotions: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)
+    writers: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)
+    linked: frozenset[str] = frozenset()
+    added: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    added_texts: frozenset[str] = frozenset()
+    blobs: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def spans(self, fact: Fact) -> list[Span]:
         """The sources that the fact's comment cites, then those of its promotion."""
@@ -549,14 +557,20 @@ def _without_archived(
 
 @dataclass(frozen=True, slots=True)
 class MessageParts:
-    """The parts of the message of a correction, beside the facts that it removes."""
+    """The parts of the message of a correction, beside the facts that it removes.
 
-    what: str  # subject, without `memory: `
+    `what`: the subject, without `memory: `. `reason`: why, one line. `reverted`: the selector of `revert`, "" for
+    another correction. `lines`: further lines of the body; they hold no text of memory. `rewrites`: the correction
+    changes past log lines, or many lines, which the gate asks a reason for. `sources`: sources of the facts that the
+    correction adds.
+    """
+
+    what: str
     reason: str
-    reverted: str = ""  # the selector of `revert`
-    lines: tuple[str, ...] = ()  # further lines of the body; they hold no text of memory
-    rewrites: bool = False  # it changes past log lines, or many lines, which the gate asks a reason for
-    sources: tuple[trailers.Link, ...] = ()  # sources of the facts that it adds
+    reverted: str = ""
+    lines: tuple[str, ...] = ()
+    rewrites: bool = False
+    sources: tuple[trailers.Link, ...] = ()
 
 
 def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:

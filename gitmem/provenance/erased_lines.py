@@ -40,28 +40,38 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """A line of a file before the commit, and what happens to it."""
+    """A line of a file before the commit, and what happens to it.
+
+    `line`: its number, from 1. `text`: the line. `verbatim`: the line or its statement has the forgotten text; False
+    for one in other words. `said`: the sentences of an episode's statement that say it in other words.
+    """
 
     path: str
-    line: int  # from 1
+    line: int
     change: Change
     text: str
-    verbatim: bool = True  # the line or its statement has the forgotten text; False for one in other words
-    said: tuple[str, ...] = ()  # the sentences of an episode's statement that say it in other words
+    verbatim: bool = True
+    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The text to forget, with and without its label, and its source lines."""
+    """The text to forget, and the source lines of its fact.
 
-    texts: tuple[str, ...]  # normalised, case folded
-    pattern: re.Pattern[str]  # finds the texts
-    sources: frozenset[tuple[str, str]]  # (path, text) of the source lines
-    said: tuple[PlacedFact, ...]  # the text and its source lines as statements, which an episode's are compared with
+    `texts`: the text with and without its label, normalised and case-folded. `pattern`: finds the texts. `sources`:
+    (path, text) of the source lines. `said`: the text and its source lines as statements, which an episode's are
+    compared with.
+    """
+
+    texts: tuple[str, ...]
+    pattern: re.Pattern[str]
+    sources: frozenset[tuple[str, str]]
+    said: tuple[PlacedFact, ...]
 
 
 def line_changes(path: str, data: bytes, target: Target, places: set[tuple[str, int]]) -> Iterator[LineChange]:
-    """The lines of a file that have the text or are its sources. `places`: (path, line) of the facts to remove.
+    """What happens to each line of a file that has the text, is one of its sources, or is of an episode's statement
+    that says or may say it in other words. `places`: (path, line) of the facts to remove.
 
     Everything indented below a removed statement is removed with it.
     """

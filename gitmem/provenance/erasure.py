@@ -54,14 +54,20 @@ _TOPICS = re.compile(r"(?m)^## Topics\n\n(?P<words>[^\n]*)\n?\Z")
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """The result of `forget_everywhere`."""
+    """What `forget_everywhere` changes, or has changed.
 
-    correction: Correction  # the facts that have the text
-    lines: tuple[LineChange, ...]  # the other changed lines, in the order of paths and lines
-    left: tuple[LineChange, ...]  # the lines that stay as they are
-    renamed: tuple[tuple[str, str], ...] = ()  # (old, new) paths of files whose names had words of the text
-    texts: tuple[str, ...] = field(default=(), repr=False)  # the forms of the text that were searched for
-    unsure: tuple[LineChange, ...] = ()  # lines of episodes that may say it in other words; numbers after the commit
+    `correction`: the facts that have the text. `lines`: the other changed lines, in the order of paths and lines.
+    `left`: the lines that stay as they are. `renamed`: (old, new) paths of files whose names had words of the text.
+    `texts`: the forms of the text that were searched for. `unsure`: lines of episodes that may say it in other words,
+    with their numbers after the commit.
+    """
+
+    correction: Correction
+    lines: tuple[LineChange, ...]
+    left: tuple[LineChange, ...]
+    renamed: tuple[tuple[str, str], ...] = ()
+    texts: tuple[str, ...] = field(default=(), repr=False)
+    unsure: tuple[LineChange, ...] = ()
 
 
 def forget_everywhere(

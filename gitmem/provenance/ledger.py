@@ -27,31 +27,38 @@ MAX_BATCH = 256  # commits whose changes are read by one process of Git
 
 
 def span_key(span: Span) -> SpanKey:
-    """A key that is equal for two records of the same lines. A fact's comment has only 12 digits of the oid."""
+    """(path, first line, last line, first 12 digits of the blob's oid): equal for two records of the same lines. A
+    fact's comment has only these 12 digits of the oid."""
     return span.path, span.start_line, span.end_line, span.blob[:12]
 
 
 @json_keys("commit trailer=key reason=why")
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A line of a commit message that is not believed: its commit did not do this, or its author may not say it."""
+    """A line of a commit message that is not believed: its commit did not do this, or its author may not say it.
+    `forged`: an agent made the commit, and the commit does not do what the line says."""
 
     commit: str
     key: str  # key of the trailer, or `This reverts commit`
     why: str  # why it is not believed; holds no text of memory
-    forged: bool = False  # an agent made the commit, and the commit does not do what the line says
+    forged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A commit whose trailers about facts are true. A link names a fact by the hash of its text."""
+    """A commit whose trailers about facts are true: it does what they say. A link names a fact by the hash of its text.
+
+    `sources`: texts that the commit added, each with its source lines. `rejected`: texts that it removed. `reverted`:
+    texts that it removed by reverting the commit that promoted them. `declined`: log lines that it refuses as sources,
+    while no text was removed. `person`: False for an agent's commit, whose removals refuse nothing for later.
+    """
 
     commit: Commit
-    sources: tuple[trailers.Link, ...]  # texts that the commit added, each with its source lines
-    rejected: tuple[trailers.Link, ...]  # texts that it removed
-    reverted: tuple[trailers.Link, ...] = ()  # texts that it removed by reverting the commit that promoted them
-    declined: tuple[trailers.Link, ...] = ()  # log lines that it refuses, while no text was removed
-    person: bool = True  # False for an agent's commit, whose removals refuse nothing for later
+    sources: tuple[trailers.Link, ...]
+    rejected: tuple[trailers.Link, ...]
+    reverted: tuple[trailers.Link, ...] = ()
+    declined: tuple[trailers.Link, ...] = ()
+    person: bool = True
 
     def block(self, digest: str) -> list[trailers.Trailer]:
         """The trailer block that names the source of the text `digest`. A squash has one block for each promotion."""
@@ -73,16 +80,23 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The records of a history, newest first. A text is named by its SHA-256, 64 hex digits."""
+    """What the commits of a history record about facts. A text is named by its SHA-256, 64 hex digits; a source by its
+    `span_key` in `by_span`.
 
-    by_hash: dict[str, str] = field(default_factory=dict)  # text -> newest commit that recorded it
-    by_span: dict[SpanKey, set[str]] = field(default_factory=dict)  # source -> texts that cite it
-    sources: dict[str, list[Span]] = field(default_factory=dict)  # text -> its sources
+    `by_hash`: text -> newest commit that recorded it. `by_span`: source -> texts that cite it. `sources`: text -> its
+    sources. `records`: all records, newest first. `recorded`: text -> records that added it. `cursors`: (promotion, the
+    commit up to which it read logs). `reverts`: (commit, the commit that it reverses). `claims`: lines of messages that
+    are not believed.
+    """
+
+    by_hash: dict[str, str] = field(default_factory=dict)
+    by_span: dict[SpanKey, set[str]] = field(default_factory=dict)
+    sources: dict[str, list[Span]] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
-    recorded: dict[str, list[Record]] = field(default_factory=dict)  # text -> records that added it
-    cursors: tuple[tuple[str, str], ...] = ()  # (promotion, the commit up to which it read logs)
-    reverts: tuple[tuple[str, str], ...] = ()  # (commit, the commit that it reverses)
-    claims: tuple[Claim, ...] = ()  # lines of messages that are not believed
+    recorded: dict[str, list[Record]] = field(default_factory=dict)
+    cursors: tuple[tuple[str, str], ...] = ()
+    reverts: tuple[tuple[str, str], ...] = ()
+    claims: tuple[Claim, ...] = ()
 
 
 _REVERTED = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
@@ -323,12 +337,17 @@ def records_promotion(commit: Commit, digest: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A text, or a set of log lines, that a person refused."""
+    """A text, or a set of log lines, that a person refused.
 
-    commit: str  # the newest commit that refused it
-    spans: tuple[Span, ...]  # the source lines of the text
-    edited: bool = False  # another text of the same source took its place, so the source is not refused
-    declined: bool = False  # the lines were declined and no text was removed
+    `commit`: the newest commit that refused it. `spans`: the source lines of the text. `edited`: another text of the
+    same source took its place, so the source is not refused. `declined`: the lines were declined and no text was
+    removed.
+    """
+
+    commit: str
+    spans: tuple[Span, ...]
+    edited: bool = False
+    declined: bool = False
 
 
 def refusals(repo: Repository, ledger: Ledger) -> dict[str, Refusal]:
@@ -370,7 +389,8 @@ def reverted_by_people(repo: Repository, ledger: Ledger) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Rejections:
-    """What promotion must not propose again: `hashes` of texts (64 hex), and `spans` of log lines."""
+    """What promotion must not propose again. `hashes`: of texts, 64 hex digits. `spans`: log lines, as sources name
+    them."""
 
     hashes: frozenset[str] = frozenset()
     spans: tuple[Span, ...] = ()

@@ -38,15 +38,19 @@ AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
 
 @dataclass(frozen=True, slots=True)
 class PresentFact:
-    """A fact and its place."""
+    """A fact of a snapshot, with its place and state.
+
+    `blob`: oid of the file's bytes. `end`: last line of the fact and of what is indented below it. `state`: one of
+    STATES. `trust`: one of TRUST_STATES. `date`: day of the fact, "" for none.
+    """
 
     path: str
-    blob: str  # oid of the file's bytes
+    blob: str
     fact: Fact
-    end: int  # last line of the fact and of what is indented below it
-    state: str  # one of STATES
-    trust: str  # one of TRUST_STATES
-    date: str  # day of the fact, "" for none
+    end: int
+    state: str
+    trust: str
+    date: str
 
     @property
     def type(self) -> str:
@@ -59,16 +63,20 @@ class PresentFact:
 
 @dataclass(frozen=True, slots=True)
 class FactFilter:
-    """A filter of facts; an empty field allows every value."""
+    """A filter of facts; an empty field allows every value.
+
+    `age`: a key of AGES: at most so old; "older": older than all of them. `author`: name of the agent or person that
+    wrote it (`writers.Writer.name`).
+    """
 
     type: str = ""
     origin: str = ""
     tag: str = ""
     state: str = ""
     trust: str = ""
-    age: str = ""  # a key of AGES: at most so old; "older": older than all of them
+    age: str = ""
     path: str = ""
-    author: str = ""  # `writers.Writer.name`
+    author: str = ""
 
     def matches(self, row: PresentFact, today: date) -> bool:
         """Whether the fact passes the filter, apart from `author`. A fact without a type counts as `fact`, one without

@@ -28,10 +28,14 @@ MAX_PAIRS = 1_000_000  # product of the line counts of two texts; larger ones ar
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of a diff."""
+    """A line of a diff to show.
 
-    sign: str  # "-" removed, "+" added, "=" unchanged, "~" unchanged lines that are not shown
-    number: int  # from 1, in the old file for "-", else in the new file; 0 for "~"
+    `sign`: "-" removed, "+" added, "=" unchanged, "~" unchanged lines that are not shown. `number`: from 1, in the old
+    file for "-", else in the new file; 0 for "~".
+    """
+
+    sign: str
+    number: int
     text: str
 
 

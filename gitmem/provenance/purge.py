@@ -52,14 +52,15 @@ class Target:
 @json_keys("blobs commits tags paths signed remotes dropped left head?")
 @dataclass(frozen=True, slots=True)
 class Purge:
-    """What a purge will do, or has done.
+    """What a purge will do, or has done. `erasure`: the removal from HEAD, None when HEAD did not have the fact.
+    `texts`: the texts that are purged.
 
     JSON: `blobs`, `commits`, `tags`: how many of each said it. `paths`: the files in any commit. `signed`: how many
-    commits and tags had a signature. `remotes`: how many refs of remotes were deleted. `dropped`, `left`: what
-    went, and what still says it, below the Git directory. `head`: null for a dry run.
+    commits and tags had a signature. `remotes`: how many refs of remotes were deleted. `dropped`, `left`: what went,
+    and what still says it, below the Git directory. `head`: null for a dry run.
     """
 
-    erasure: Erasure | None  # the removal from HEAD; None when HEAD did not have the fact
+    erasure: Erasure | None
     blobs: int  # objects with the text, as are `commits` and `tags`
     commits: int
     tags: int
@@ -69,7 +70,7 @@ class Purge:
     dropped: tuple[str, ...] = ()  # deleted files of the Git directory
     left: tuple[str, ...] = ()  # objects and files of the Git directory that still have the text
     head: str = ""  # the new commit
-    texts: tuple[str, ...] = field(default=(), repr=False)  # the texts that are purged
+    texts: tuple[str, ...] = field(default=(), repr=False)
 
 
 def plan_purge(repo: Repository, config: Config, target: Target) -> Purge:
@@ -93,8 +94,9 @@ def plan_purge(repo: Repository, config: Config, target: Target) -> Purge:
 def purge(repo: Repository, config: Config, target: Target, rebuild: Callable[[Repository], object]) -> Purge:
     """Remove the text from HEAD, from the history and from the Git directory. `rebuild`: builds the search index again.
 
-    Raises Refused, with nothing changed, when the text is where no rewrite reaches it, and as `forget_everywhere`.
-    Raises GitFailed when Git or git-filter-repo fails; its hint says how to go on.
+    Raises Refused, with nothing changed, when the text is where no rewrite reaches it or another fact cites a line with
+    it; MissingFile or UnknownFact when there is no such fact, GitMemError for uncommitted edits. Raises GitFailed when
+    Git or git-filter-repo fails; its hint says how to go on.
     """
     planned = plan_purge(repo, config, target)
     before = repo.head() or ""

@@ -138,7 +138,7 @@ def render_trailers(trailers: Iterable[Trailer]) -> str:
 
 def append_trailers(message: str, trailers: Iterable[Trailer]) -> str:
     """`message` with `trailers` at the end of its trailer block, or in a new block when it has none. Without trailers
-    it only ends in one newline. Raises as `render_trailers`."""
+    it only ends in one newline. Raises ValueError for a key that Git would not read back as one."""
     block = render_trailers(trailers)
     body = message.rstrip()
     if not block:
@@ -177,7 +177,8 @@ def parse_link(value: str) -> Link | None:
 
 
 def render_link(link: Link) -> str:
-    """The inverse of `parse_link`. A fact's comment shortens the oid of a source; a trailer has all of it."""
+    """The value of a trailer that spells the link, which `parse_link` reads. It has the whole oid of a source, which a
+    fact's comment shortens."""
     text = ""
     if link.source:
         text = render_span(link.source._replace(blob=""))
@@ -199,20 +200,30 @@ def links(trailers: Iterable[Trailer], key: str) -> list[Link]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRecord:
-    """What the message of a commit of memory records beside the changed files. An empty field gets no trailer."""
+    """What the message of a commit of memory records beside the changed files. An empty field gets no trailer.
 
-    rejected: tuple[Link, ...] = ()  # texts that the commit removes
-    sources: tuple[Link, ...] = ()  # texts that the commit adds, each with its source lines
-    confirmed: tuple[str, ...] = ()  # `FACT @ COMMIT`: a fact that still holds, and the commit whose code was read
-    reverted: str = ""  # the selector of `git mem revert`: `commit ...`, `agent ...`
-    model: str = ""  # the model that proposed the facts
-    agent: str = ""  # the agent that commits, "" for a person
-    reason: str = ""  # why the commit is made, one line
-    transcripts: tuple[str, ...] = ()  # <session> sha256:<hash of its file> <first turn>..<last turn>
-    taken_over: str = ""  # NAME@OID: the branch whose files the commit takes over, and the tip of that branch
-    cursor: str = ""  # the commit up to which promotion read the logs
-    rewrite: str = ""  # why the commit changes past log lines or removes many facts
-    reviewer: str = ""  # `Name <e-mail>` of the person who looked at each fact
+    `rejected`: texts that the commit removes. `sources`: texts that the commit adds, each with its source lines.
+    `confirmed`: facts that still hold, each `FACT @ COMMIT` with the commit whose code was read. `reverted`: the
+    selector of `git mem revert`, such as `agent coder`. `model`: the model that proposed the facts. `agent`: the agent
+    that commits, "" for a person. `reason`: why the commit is made, one line. `transcripts`: the conversations that it
+    was taken from, each <session> sha256:<hash of its file> <first turn>..<last turn>. `taken_over`: NAME@OID, the
+    branch whose files the commit takes over, and the tip of that branch. `cursor`: the commit up to which promotion
+    read the logs. `rewrite`: why the commit changes past log lines or removes many facts. `reviewer`: `Name <e-mail>`
+    of the person who looked at each fact.
+    """
+
+    rejected: tuple[Link, ...] = ()
+    sources: tuple[Link, ...] = ()
+    confirmed: tuple[str, ...] = ()
+    reverted: str = ""
+    model: str = ""
+    agent: str = ""
+    reason: str = ""
+    transcripts: tuple[str, ...] = ()
+    taken_over: str = ""
+    cursor: str = ""
+    rewrite: str = ""
+    reviewer: str = ""
 
 
 def record_trailers(recorded: CommitRecord) -> list[Trailer]:

@@ -44,12 +44,16 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """The size of memory at the end of a period."""
+    """The size of memory at the end of a period.
+
+    `files`, `facts`: their numbers. `sourced`: number of facts that cite a source. `tokens`: an estimate
+    (`models/token_count.estimate`).
+    """
 
     files: int
     facts: int
-    sourced: int  # facts that cite a source
-    tokens: int  # an estimate (`models/token_count.estimate`)
+    sourced: int
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,21 +57,22 @@ class FileChange:
 @json_keys("at commits commit? branch? files committed_since committed_in")
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """A write that can be taken back, or was.
+    """A write that can be taken back, or was. `subject`: that of its first commit, "" for none. `merge`: it has a
+    merge; after the undo Git still counts that branch as merged.
 
-    JSON: `at`: when it was written. `commits`: the commits that were taken back, the oldest first; [] if the write
-    was not committed. `commit`: the commit that took them back. `branch`: the branch that it is on, if the written
-    text stands on another branch alone. `committed_since`: files of an uncommitted write that somebody committed by
-    hand since, in the commits `committed_in`; they are taken back in the work tree.
+    JSON: `at`: when it was written. `commits`: the commits that were taken back, the oldest first; [] if the write was
+    not committed. `commit`: the commit that took them back. `branch`: the branch that it is on, if the written text
+    stands on another branch alone. `committed_since`: files of an uncommitted write that somebody committed by hand
+    since, in the commits `committed_in`; they are taken back in the work tree.
     """
 
     at: str  # when it was written, ISO, UTC
     commits: tuple[str, ...]  # its commits, oldest first; () when it was not committed
-    subject: str  # of its first commit
+    subject: str
     files: tuple[FileChange, ...]
     committed_since: tuple[str, ...] = ()  # paths of an uncommitted write that another commit contains by now
     commit: str = ""  # the commit that took it back; "" before the undo, and for an uncommitted write
-    merge: bool = False  # it has a merge; after the undo Git still counts that branch as merged
+    merge: bool = False
     committed_in: tuple[str, ...] = ()  # the commits that first had the lines of `committed_since`
     branch: str = ""  # the branch of its commits, when HEAD does not contain them; else ""
 

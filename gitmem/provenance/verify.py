@@ -83,19 +83,21 @@ class ProseLine:
 @json_keys("checked findings=flaws facts signatures=signed")
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a verification; without flaws every check passed. `notes`: sentences for a person on the signatures
-    and on what could not be checked.
+    """The result of a verification; without flaws every check passed. `prose`: changed lines that are no facts, with a
+    policy only. `notes`: sentences for a person on the signatures and on what could not be checked. `all_facts`: (path,
+    fact) of all facts at `head`, checked or not. `false_trailers`: false trailers in messages of agents since `base`,
+    with a policy only.
 
     JSON: `checked`: how many facts were checked. `findings`: the checks that failed; no finding holds text of memory.
     `facts`: every fact that was checked. `signatures`: the signed commits of a range.
     """
 
     facts: tuple[CheckedFact, ...]  # the facts that were checked, in the order of paths and lines
-    prose: tuple[ProseLine, ...] = ()  # with a policy only
+    prose: tuple[ProseLine, ...] = ()
     notes: tuple[str, ...] = ()
     signatures: tuple[Signature, ...] = ()  # of the commits since `base`
-    all_facts: tuple[tuple[str, Fact], ...] = ()  # (path, fact) of all facts at `head`, checked or not
-    false_trailers: tuple[Flaw, ...] = ()  # false trailers in messages of agents since `base`, with a policy only
+    all_facts: tuple[tuple[str, Fact], ...] = ()
+    false_trailers: tuple[Flaw, ...] = ()
 
     @property
     def checked(self) -> int:

@@ -38,11 +38,15 @@ _TIME = lazy(r"^\[?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\]?\s*(?:[aApP]\.?[mM]\.?
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The difference between a text and the lines that it cites."""
+    """The difference between a text and the lines that it cites.
 
-    same: bool  # the text repeats the lines word for word
-    missing: tuple[str, ...] = ()  # words of the text that the lines lack
-    left_out: tuple[str, ...] = ()  # words that the text lacks, of the sentence that shares most words with it
+    `same`: whether the text repeats whole sentences of the lines word for word. `missing`: words of the text that the
+    lines lack. `left_out`: words that the text lacks, of the sentence that shares most words with it.
+    """
+
+    same: bool
+    missing: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:

@@ -12,7 +12,8 @@ from gitmem.index.db.values import EMBEDDER_SHIFT, IN_FORCE, unpack_path
 
 
 class Counts(NamedTuple):
-    """How many rows the index has. `vectors`: of the embedder in force."""
+    """How many blobs and distinct chunks the index has, and how many vectors of the embedder whose vectors searches
+    compare."""
 
     blobs: int
     chunks: int

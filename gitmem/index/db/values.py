@@ -76,7 +76,8 @@ class Shape(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How chunks are cut: `size` and `overlap` in tokens (one CJK character, or four others). `id` is in the index."""
+    """How chunks are cut: `size` and `overlap` in tokens (one CJK character, or four others). `id`: the form in which
+    the index stores it."""
 
     size: int = 200
     overlap: int = 0
@@ -123,10 +124,8 @@ class BlobRow(NamedTuple):
 
 
 class SnapshotRow(NamedTuple):
-    """A snapshot that is written. `key`: names a tree or a work tree. `seen`: the time of use, ns since the epoch.
-
-    `scan`: the hash of the work tree's stat data, b"" if not all of it is indexed.
-    """
+    """A snapshot to write. `key`: names a tree or a work tree. `seen`: the time of use, ns since the epoch. `scan`: the
+    hash of the work tree's stat data, b"" if not all of it is indexed."""
 
     key: str
     seen: int
@@ -172,7 +171,7 @@ def pack_shape(shape: Shape) -> str:
 
 
 def unpack_shape(text: str) -> Shape:
-    """The reverse of `pack_shape`. Raises ValueError for any other text."""
+    """The shape whose JSON `pack_shape` made. Raises ValueError for any other text."""
     if not text:
         return Shape()
     try:
@@ -194,7 +193,7 @@ def pack_path(path: str) -> bytes:
 
 
 def unpack_path(path: bytes) -> str:
-    """The reverse of `pack_path`."""
+    """The path whose bytes `pack_path` made."""
     return path.decode("utf-8", "surrogateescape")
 
 
@@ -211,7 +210,8 @@ def pack_days(days: tuple[date, ...]) -> bytes:
 
 
 def unpack_days(runs: bytes) -> tuple[date, ...]:
-    """The reverse of `pack_days`. Raises ValueError or OverflowError for any other bytes."""
+    """The day of each line, from the bytes that `pack_days` made. Raises ValueError or OverflowError for any other
+    bytes."""
     numbers = array("I", runs)
     if len(numbers) % 2 or sum(numbers[::2]) > 1 << PLACE_BITS:
         raise ValueError("no runs of days")

@@ -144,8 +144,9 @@ class Writer(Index):
     def register_embedder(self, name: str, spec: str, dims: int) -> int:
         """Add an embedder, or update the `spec` of a registered one. Returns its id.
 
-        The first embedder of an index is in force at once. Another one, also one that was replaced before, is
-        INCOMPLETE until `reembedding.put_in_force`.
+        `spec`: the setting that opens it. `dims`: numbers in a vector. The first embedder of an index is in force at
+        once: searches compare its vectors. Another one, also one that was replaced before, is INCOMPLETE until
+        `reembedding.put_in_force`.
         """
         in_force = IN_FORCE
         if self.database.rows("SELECT 1 FROM embedder"):

@@ -32,7 +32,7 @@ Mark = tuple[int, int]  # inode and size: they differ between a file and its rep
 
 
 class SignTables:
-    """The tables in a folder, at most `most` bytes together; the tables that were not used for the longest time are
+    """The sign tables in a folder, at most `most` bytes together; those that were not used for the longest time are
     deleted. Safe for several threads and processes."""
 
     def __init__(self, folder: Path, most: int = MAX_BYTES) -> None:

@@ -111,8 +111,9 @@ class PostgresWriter:
 
     def register_embedder(self, name: str, spec: str, dims: int) -> int:
         """Add an embedder if none of this name is registered; otherwise its `spec` and `dims` stay. Returns its id.
-        `spec`: the setting that opens it. A tenant's first embedder is in force at once, another one is not. A new one
-        begins a new epoch: cached sign tables become invalid. Only inside `writing()`."""
+        `spec`: the setting that opens it. `dims`: numbers in a vector. A tenant's first embedder is in force at once:
+        searches compare its vectors; another one is not. A new one begins a new epoch: cached sign tables become
+        invalid. Only inside `writing()`."""
         rows = self._rows("SELECT id FROM embedder WHERE tenant = %s AND name = %s", name)
         if not rows:
             count = self._rows("SELECT count(*) FROM embedder WHERE tenant = %s")[0][0]
