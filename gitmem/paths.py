@@ -314,7 +314,7 @@ def log_date(path: str) -> date | None:
 
 def day_in_path(path: str) -> str:
     """The day in the name of a file, YYYY-MM-DD: the date of `log_date`, or an ISO day anywhere in the name
-    (`logs/sync-2026-02-05.md`); "" for none. A day that is not at the start of the name need not be in the calendar."""
+    (`logs/sync-2026-02-05.md`); "" for none. A day that `log_date` does not give need not be in the calendar."""
     day = log_date(path)
     if day is not None:
         return day.isoformat()

@@ -125,7 +125,7 @@ def switch_time(pairs: Pairs) -> datetime | None:
 
 
 def with_profile(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
-    """The settings with the identity of the profile that owns the repository at `root` (a place as for `profile_of`):
+    """The settings with the identity of the profile whose repository contains `root`, a folder or the Git directory:
     `profile` is its name ("" if none owns it), and `agent` its agent.
 
     Memories of other profiles are removed from `organisation` and `personal`, with a warning. `own_agent`: whether a

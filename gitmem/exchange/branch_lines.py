@@ -159,8 +159,8 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
 def takeover_plan(
     name: str, tip: str, changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]
 ) -> Callable[[Reading], CommitDraft[None]]:
-    """A plan of one commit with the files of the branch `name` at `tip`, without the chosen lines. `changed`, `found`,
-    `choices`: as for `without`.
+    """A plan of one commit with the files of the branch `name` at `tip`, with the chosen lines removed or masked.
+    `changed`, `found`, `choices`: as for `without`.
 
     This function raises UsageError if a line cannot be masked. The plan raises GitMemError if a file has edits or is
     not as it was.

@@ -29,7 +29,8 @@ CHECK = "process:git-mem-verify"  # the actor that confirms a fact by its cited 
 
 
 class History:
-    """The records of files and facts in the history of a commit; each part is read once, when it is needed."""
+    """Finds author, time and confirmations of files and facts in the history of a commit; each part of the history is
+    read once, when it is needed."""
 
     def __init__(self, repo: Repository, commit: str, config: Config) -> None:
         self._repo, self._tip, self._globs = repo, commit, config.memory_paths

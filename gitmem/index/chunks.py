@@ -51,8 +51,8 @@ def blob_rows(
     """What the index stores of each of many blobs (oid, bytes), in order. It is faster than `blob_row`, because each
     step goes over all blobs.
 
-    `vectors`: makes the line vectors; None for chunks without them. `stored` is called once with all chunk hashes. The
-    chunks that it returns get no line vectors: their `ChunkRow.lines` is b"".
+    `vectors`: makes the line vectors; None for chunks without them. `stored`: is called once with all chunk hashes and
+    returns those that the index has. These chunks get no line vectors: their `ChunkRow.lines` is b"".
     """
     documents = [parse(data) for _, data in blobs]
     hidden = [_secrets(document) for document in documents]

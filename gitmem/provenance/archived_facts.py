@@ -63,9 +63,9 @@ def judged_version(checks: Checks, now: FactVersion) -> FactVersion:
     """The version of a fact to judge: as it was in MEMORY.md before a promotion replaced and archived it, else `now`.
 
     The promotion must be the commit that last touched the line, and have one parent. It took the fact out of MEMORY.md
-    and wrote it to the archive as `superseded_line` does. It put one new fact into MEMORY.md that names the
-    old one alone in `supersedes`, and recorded its source and the model. The new fact passes all checks of the policy,
-    may replace the old one, and is still in memory unless a person took it out.
+    and wrote the line to the archive that a promotion writes (`superseded_line`). It put one new fact into MEMORY.md
+    that names the old one alone in `supersedes`, and recorded its source and the model. The new fact passes all checks
+    of the policy, may replace the old one, and is still in memory unless a person took it out.
     """
     ident = now.fact.get(SUPERSEDED_BY)
     if kind(now.path) is not Kind.ARCHIVE or not ident:

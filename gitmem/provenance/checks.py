@@ -148,9 +148,9 @@ class Checks:
     def policy_problems(
         self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit
     ) -> Iterator[Problem]:
-        """The problems of a fact that only `verify --policy` reports, since they depend on who wrote it: `edited`,
-        `not-in-source`, `unrecorded`, `not-word-for-word`, `origin`, `rejected`, in this order. `line_commit` returns
-        the commit that counts as the writer of the fact's line."""
+        """The problems of a fact that only `verify --policy` reports: `edited`, `not-in-source`, `unrecorded`,
+        `not-word-for-word`, `origin`, `rejected`, in this order. `line_commit` returns the commit that counts as the
+        writer of the fact's line."""
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
             what = ", ".join(edit.changed)

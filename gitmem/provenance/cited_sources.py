@@ -62,8 +62,8 @@ def merge_spans(from_comment: Iterable[Span], from_trailers: Iterable[Span]) -> 
 
 
 def lines_of_span(repo: Repository, span: Span, rev: str = "HEAD") -> list[str]:
-    """The lines that `span` names, as its blob has them; [] when the blob is in neither this clone nor the history of
-    `rev`."""
+    """The lines that `span` names, as its blob has them; [] when `span` names no blob, and when this clone has no such
+    blob and the history of `rev` has none at that path."""
     oid = span.blob and repo.find_blob(span.path, span.blob, rev)
     if not oid:
         return []

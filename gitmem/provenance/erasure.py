@@ -79,8 +79,9 @@ def forget_everywhere(
     On a line that says more, only the text is masked. Lines of episodes that may say it stay and are named in
     `Erasure.unsure`. Three kinds of lines stay and are named in `Erasure.left`: other facts that say more, source lines
     of other facts, and lines of instruction files. A session file or note whose name has words of the text is renamed.
-    Raises as `corrections.forget` does, also for an edit in any of the files, and Refused when another fact cites a
-    line that has the text. Nothing is written then. A dry run writes nothing.
+    Raises MissingFile or UnknownFact when there is no such fact, GitMemError for uncommitted edits in one of the files,
+    Refused when the gate refuses the reason or another fact cites a line that has the text, Changed when another
+    process wrote meanwhile, GitFailed when a hook refuses. Nothing is written then. A dry run writes nothing.
     """
     plan = everywhere_plan(config, path, line, reason)
     if dry_run:

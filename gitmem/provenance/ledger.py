@@ -114,9 +114,9 @@ def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()
 
 
 def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Iterator[Commit]:
-    """The commits that a ledger reads, newest first: those that `revs` reach and whose message contains one of `about`,
-    or a trailer or line that records something. Git searches while the caller does other work; its process ends when
-    the iterator is read to the end or dropped."""
+    """The commits that `revs` reach and whose message contains one of `about`, newest first; without `about` those
+    whose message has a trailer or line of a ledger. Git searches while the caller does other work; its process ends
+    when the iterator is read to the end or dropped."""
     if revs:
         return repo.log(revs, grep=about or _MARKS)
     return iter(())

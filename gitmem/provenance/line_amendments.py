@@ -49,11 +49,12 @@ class Amendment:
 
 @dataclass(frozen=True, slots=True)
 class Amendments:
-    """The lines that amend a line (correct, replace or add to it), and the lines that it amends, newest first."""
+    """The lines that amend a line (correct, replace or add to it), and the lines that it amends, newest first.
+    `problem`: why the search for them failed, a sentence; "" when it did not."""
 
     amended_by: tuple[Amendment, ...] = ()
     supersedes: tuple[Amendment, ...] = ()
-    problem: str = ""  # why the search failed, a sentence
+    problem: str = ""
 
 
 def amendments(

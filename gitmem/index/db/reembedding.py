@@ -20,7 +20,7 @@ def blobs_without_vectors(database: Database, embedder_id: int) -> list[str]:
 
 
 def chunks_of_blob(database: Database, oid: str) -> list[int]:
-    """The chunk ids of a blob, in order."""
+    """The ids of the chunks of a blob, in order; [] if the blob is not indexed."""
     rows = database.rows(
         "SELECT chunk FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?) ORDER BY ordinal",
         bytes.fromhex(oid),

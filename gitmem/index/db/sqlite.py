@@ -147,8 +147,8 @@ def load_vector_functions(database: Database) -> None:
 
 
 def private_copy(path: Path) -> Path:
-    """A temporary folder with a copy of the index and its -wal, which cannot be replayed in a read-only folder. The
-    caller removes it (`drop_copy`). Raises OSError if the copy cannot be made."""
+    """A temporary folder with a copy of the index file and its -wal, for a folder that cannot be written, in which
+    SQLite cannot read a -wal. The caller removes the copy (`drop_copy`). Raises OSError if it cannot be made."""
     import shutil
 
     from gitmem.system import make_folder

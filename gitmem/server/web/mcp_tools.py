@@ -88,7 +88,7 @@ class Propose:
 
 
 class Hit(TypedDict):
-    """A passage, quoted."""
+    """A passage, quoted in `snippet`."""
 
     repository: str
     path: str
@@ -103,7 +103,8 @@ class Hit(TypedDict):
 
 
 class Found(TypedDict):
-    """What `memory_search` gives."""
+    """The answer of memory_search. `lanes`: the searches that ran. `answered`: a hit is likely the answer. `withheld`:
+    lines that are not searched, for their secrets."""
 
     hits: list[Hit]
     lanes: list[str]
@@ -112,7 +113,7 @@ class Found(TypedDict):
 
 
 class Got(TypedDict):
-    """What `memory_get` gives."""
+    """The answer of memory_get. `lines`: how many the file has."""
 
     repository: str
     path: str
@@ -123,7 +124,7 @@ class Got(TypedDict):
 
 
 class Assembled(TypedDict):
-    """What `memory_context` gives."""
+    """The answer of memory_context. `summary`: one line on its parts. `withheld`: lines hidden for their secrets."""
 
     text: str
     tokens: int
@@ -132,7 +133,7 @@ class Assembled(TypedDict):
 
 
 class Opened(TypedDict):
-    """What `memory_propose` gives."""
+    """The answer of memory_propose: the pull request, and its branch."""
 
     branch: str
     number: int
