@@ -48,7 +48,8 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
 
 
 def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: str) -> list[BlameLine] | None:
-    """As `Repository.blame`, for a file that is encrypted at `rev`: Git's own blame would compare lines of ciphertext.
+    """Blame of the lines `start` to `end` of a file that is encrypted at `rev`, from decrypted texts: Git's own blame
+    would compare lines of ciphertext.
 
     Returns None if `rev` has no such file, or if it is not encrypted there or cannot be decrypted. Compares the texts
     of the commits that changed the file, from `rev` back, at most MAX_BLAMED of them; an older line gets the oldest of

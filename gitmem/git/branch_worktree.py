@@ -56,7 +56,8 @@ def branch_worktree(repo: Repository, branch: str, start: str = "") -> Iterator[
 
 @contextmanager
 def updated_branch_worktree(repo: Repository, branch: str, head: str) -> Iterator[Repository]:
-    """`branch_worktree` at the `branch_tip`, with `head` merged into the branch. Raises as `branch_worktree` and
+    """A temporary work tree on the tip of `branch` with the commit `head` merged into it, or at `head` if the branch is
+    new or `head` contains it. Its commits become those of `branch`. Raises as `branch_worktree` and
     `bring_up_to_date`."""
     with branch_worktree(repo, branch, branch_tip(repo, branch, head)) as temporary:
         bring_up_to_date(temporary, branch, head)

@@ -19,7 +19,8 @@ PROMISOR_KEYS = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 
 
 class Header(NamedTuple):
-    """What Git says of an object. `kind`: blob, tree, commit or tag. For a missing object `oid` and `kind` are ""."""
+    """What Git says of an object. `kind`: blob, tree, commit or tag. `size`: in bytes. For a missing object `oid` and
+    `kind` are "" and `size` is 0."""
 
     oid: str
     kind: str
@@ -30,8 +31,8 @@ MISSING = Header("", "", 0)
 
 
 class CatFile:
-    """The process. It is started for the first request, and again if it ended. Every method that asks it raises
-    GitFailed if it ends before its answer is complete."""
+    """One `git cat-file` process, which answers requests for objects. It is started for the first request, and again if
+    it ended. Every method that asks the process raises GitFailed if the process ends before its answer is complete."""
 
     def __init__(self, git: Git) -> None:
         self._git = git

@@ -142,8 +142,8 @@ def _encrypted_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
 
 
 def message_without_text(message: str, files: int) -> str:
-    """The message of a commit of encrypted files: their number (`files`) and the lines of `message` that match TRAILER;
-    without a reason (Memory-Reason) if a model wrote it (Memory-Model)."""
+    """The message of a commit of encrypted files: their number (`files`) and the trailers of `message` (`Memory-*`,
+    Reviewed-by, Signed-off-by, Co-authored-by); without a reason (Memory-Reason) if a model wrote it (Memory-Model)."""
     trailers = [line for line in message.splitlines() if TRAILER.match(line)]
     if any(line.startswith("Memory-Model:") for line in trailers):
         trailers = [line for line in trailers if not line.startswith("Memory-Reason:")]

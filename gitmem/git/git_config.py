@@ -16,8 +16,8 @@ USER_SETTINGS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")  # options of 
 
 
 def users_own(out: bytes) -> list[tuple[str, str, str]]:
-    """(key, value, origin) from the output of `git config` with USER_SETTINGS, without the repository's own settings.
-    The origin is `system`, `global` or `command`."""
+    """(key, value, scope) from the output of `git config` with USER_SETTINGS, without the repository's own settings.
+    The scope is `system`, `global` or `command`."""
     return [(key, value, scope) for scope, key, value in _scoped(out) if scope in ("system", "global", "command")]
 
 
@@ -30,8 +30,8 @@ def _scoped(out: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(key, value, origin) of the user's own `mem.*`, as from `users_own`; [] if there are none. Raises GitFailed if
-    Git cannot read its configuration."""
+    """(key, value, scope) of the user's own `mem.*`, outside any repository; [] if there are none. `scope`: `system`,
+    `global` or `command`. Raises GitFailed if Git cannot read its configuration."""
     elsewhere = {name: value for name, value in environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
     return users_own(_config(Path("/"), elsewhere, USER_SETTINGS))
 

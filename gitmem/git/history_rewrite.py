@@ -70,7 +70,8 @@ class Found:
 
 
 def ensure_can_purge(repo: Repository) -> None:
-    """Raise Refused if a rewrite would miss an object or lose work. Changes nothing."""
+    """Raise Refused if a rewrite would miss an object or lose work, and if git-filter-repo is missing or cannot rewrite
+    this repository (bare, SHA-256). Changes nothing."""
     if importlib.util.find_spec("git_filter_repo") is None:
         raise Refused(*NOT_INSTALLED)
     if repo.root is None:
@@ -219,8 +220,8 @@ def _environ(repo: Repository) -> dict[str, str]:
 
 
 def rewrite(repo: Repository, change: Rewrite) -> None:
-    """Rewrite every branch, tag and note. Raises GitFailed if git-filter-repo fails; the clone may then be partly
-    rewritten."""
+    """Rewrite every branch, tag and note as `change` says, by git-filter-repo in a process of its own. Raises GitFailed
+    if git-filter-repo fails; the clone may then be partly rewritten."""
     given = {
         "pattern": change.masking.pattern, "mask": change.masking.mask, "blobs": dict(change.blobs),
         "records": change.records, "paths": [list(pair) for pair in change.masking.paths],

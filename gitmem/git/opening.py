@@ -37,8 +37,9 @@ class RepositoryLookup:
         self._settings = git.start(["config", *USER_SETTINGS])
 
     def result(self) -> tuple[Repository, list[tuple[str, str, str]]]:
-        """Wait for both processes. Returns the repository and its `user_config`. Raises NotARepository if there is no
-        repository or Git does not trust it, GitFailed if Git cannot open it or cannot read its configuration."""
+        """Wait for both processes. Returns the repository and (key, value, scope) of the user's `mem.*` settings, as
+        `user_config` of the repository. Raises NotARepository if there is no repository or Git does not trust it,
+        GitFailed if Git cannot open it or cannot read its configuration."""
         place, (settings, problem) = self._place.communicate(), self._settings.communicate()
         repo = BinaryRepository(place_of(self._start, *place), self._environ)
         if self._settings.returncode not in (0, 1):

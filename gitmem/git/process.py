@@ -101,8 +101,8 @@ class Git(NamedTuple):
 
     @contextmanager
     def output(self, args: Sequence[str], lines: Iterable[str] = (), *, bounded: bool = True) -> Iterator[IO[bytes]]:
-        """The output of a git command that reads `lines` from standard input. With `bounded` git gets at most
-        MAX_MEMORY bytes.
+        """The standard output, as a stream, of a git command that reads `lines` from standard input. With `bounded` git
+        gets at most MAX_MEMORY bytes.
 
         Git is killed if the block raises. Raises GitFailed at the end if git failed, TooManyFiles if it ran out of
         memory: it holds all of a difference in memory before it prints the first file.

@@ -46,7 +46,8 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
 
 
 def fetch_trees(repo: Repository, trees: Iterable[str]) -> None:
-    """Fetch these trees (oids) whole, without blobs, in a clone that left trees out; as `fetch`."""
+    """Fetch these trees (oids) whole, without blobs, in a clone that left trees out, where `fetch` would fetch;
+    otherwise do nothing."""
     name = f"remote.{_promisor(repo)}.partialclonefilter"
     if git_of(repo).result(["config", "--local", "--get", name]).stdout.startswith(b"tree:"):
         fetch(repo, trees)

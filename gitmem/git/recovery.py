@@ -32,8 +32,8 @@ RECOVERY_HINT = "the next git mem command that writes puts it back"
 
 
 class AttemptedFile(NamedTuple):
-    """A file of the record. `before`: its old bytes, None if there was no file. `after`: `digest` of the bytes that the
-    killed run wrote, None if it removed the file."""
+    """A file of the record. `before`: its old bytes, None if there was no file. `after`: SHA-256 (hex) of the bytes
+    that the killed run wrote, None if it removed the file."""
 
     path: str
     before: bytes | None

@@ -58,7 +58,8 @@ class Repository(Protocol):
         """The short name of the current branch, also before its first commit; None if HEAD is detached."""
 
     def refs(self, prefix: str = "refs/heads/") -> list[tuple[str, str]]:
-        """(full name, commit oid) of every ref below `prefix` that names a commit."""
+        """(full name, commit oid) of every ref below `prefix` that names a commit, also one that names it through
+        tags."""
 
     def tree(self, commit: str) -> str:
         """The oid of the tree of `commit`: a name as for `resolve`, also of a tree. Raises UnknownRevision if there is
@@ -72,16 +73,19 @@ class Repository(Protocol):
         """
 
     def count_files(self, tree: str, most: int) -> int:
-        """The number of files of a tree, symbolic links and submodules too; if it is above `most`, any such number.
+        """The number of files of a tree, symbolic links and submodules too; if it is above `most`, some number above
+        `most`.
 
         Stops above `most`: a few small trees that name each other can stand for any number of files.
         """
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
-        """path -> oid of the blob, for those of `paths` that are files of the tree."""
+        """path -> oid of its blob, for those of `paths` that `treeish` (a commit or a tree) has as a file or a symbolic
+        link."""
 
     def staged(self) -> list[Entry]:
-        """The entries of Git's index (of GIT_INDEX_FILE if set) at stage 0; `ours` for an unmerged path."""
+        """The entries of Git's index (of GIT_INDEX_FILE if set) at stage 0; for an unmerged path the entry of our side
+        (stage 2), if it has one."""
 
     def staged_changes(self) -> list[Change]:
         """The difference between HEAD, or the empty tree before the first commit, and Git's index; no renames."""
@@ -123,8 +127,8 @@ class Repository(Protocol):
         program is not installed or if the clone is locked."""
 
     def simplified_history(self, commit: str, path: str) -> dict[str, list[str]]:
-        """The commits up to `commit` that changed `path`, each before its parents -> its parents among these
-        commits."""
+        """Commit -> its nearest ancestors in this dict, for the commits up to `commit` that changed `path`; each comes
+        before its ancestors. Git leaves out sides of a merge that do not explain the file at `commit`."""
 
     def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
         """The bytes of blobs as Git stores them, not decrypted, in the order of `oids`; None for an object that is
@@ -164,14 +168,15 @@ class Repository(Protocol):
         """
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[LoggedCommit]:
-        """Authors, messages and paths of commits, newest first. `revs` as in `log`; without `walk` these commits alone,
-        in this order."""
+        """Authors, messages and paths of commits, newest first. `revs`: as in `log`, or `A...B`; without `walk` these
+        commits alone, in this order."""
 
     def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
         """The oids of `commit` and all its ancestors, newest first; of first parents only with `first_parent`."""
 
     def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
-        """Commit -> the first paths that it changed against its only parent, 12 at most; none for a merge."""
+        """Commit -> the first paths that it changed against its only parent (a root commit: all its paths), 12 at most;
+        [] for a merge."""
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         """Blame of the lines `start` to `end` at `rev`, or of the work tree if "". Follows lines that moved inside the
@@ -204,7 +209,8 @@ class Repository(Protocol):
         text. Reads no history."""
 
     def user_config(self) -> list[tuple[str, str, str]]:
-        """(key, value, origin) of `mem.*` at system, global and command scope; never from the clone's own file."""
+        """(key, value, scope) of the user's `mem.*` settings. `scope`: "system", "global" or "command" (`git -c` or
+        variables). Settings in the clone's own configuration are left out."""
 
     def stay_open(self) -> None:
         """Start the helper process that answers `blobs`, if the adapter has one. Worth it for frequent calls."""
@@ -220,8 +226,8 @@ def file_at(repo: Repository, commit: str, path: str) -> bytes | None:
 
 
 def read_small_blobs(repo: Repository, blobs: Iterable[tuple[Key, str]]) -> Iterator[tuple[Key, bytes]]:
-    """(key, bytes) for each (key, oid), in order. Left out are objects that are missing or no blob, and blobs above
-    MAX_MEMORY_FILE_BYTES, which the gate refuses."""
+    """(key, bytes) for each (key, oid), in order; the key is any value of the caller. Left out are objects that are
+    missing or no blob, and blobs above MAX_MEMORY_FILE_BYTES, which the gate refuses."""
     pairs = list(blobs)
     sizes = repo.sizes([oid for _, oid in pairs])
     small = [(key, oid) for key, oid in pairs if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]

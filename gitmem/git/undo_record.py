@@ -34,8 +34,8 @@ _group: ContextVar[str] = ContextVar("group", default="")
 class Written(NamedTuple):
     """One file of a write.
 
-    `text`: the bytes before, None if a commit has them or there was no file. `before`, `after`: `digest` of the bytes
-    before and after, None for no file.
+    `text`: the bytes before, None if a commit has them or there was no file. `before`, `after`: SHA-256 (hex) of the
+    bytes before and after, None for no file.
     """
 
     text: bytes | None

@@ -60,7 +60,8 @@ def without_variables(environ: Mapping[str, str], names: Iterable[str]) -> dict[
 
 
 def nul_ended(paths: Iterable[str]) -> str:
-    """Paths in the form in which Git reads them from a file; a command line holds too few."""
+    """The paths with a NUL after each, as Git reads them from a file or standard input; a command line holds too
+    few."""
     return "".join(f"{path}\0" for path in paths)
 
 

@@ -44,10 +44,11 @@ def install(
 ) -> list[Step]:  # fmt: skip
     """Write our block to each hook of `folder`, or update it. Returns the changes, made or (with `dry`) to be made.
 
-    `python`, `promote`: as in `block`. `only`: the Git directory for which the block acts, beside those that the block
-    names already; "" if the folder belongs to one repository. `former`: the name of the same repository before it was
-    moved, which the block names no longer; "" for none. Raises GitMemError if a file cannot be read or written;
-    hooks before it are changed then.
+    `python`: the interpreter that the hooks run, "" for `git-mem` on PATH. `promote`: the mode of a promotion after a
+    commit, "" for none. `only`: the Git directory for which the block acts, beside those that the block names already;
+    "" if the folder belongs to one repository. `former`: the name of the same repository before it was moved, which the
+    block names no longer; "" for none. Raises GitMemError if a file cannot be read or written; hooks before it are
+    changed then.
     """
     steps = []
     try:
