@@ -106,8 +106,8 @@ class Event:
 
 
 def session_id(host: Host, fields: dict[str, Any]) -> str:
-    """The session's id in the host's JSON: the first of the host's `session_fields` that is not empty; "" if there is
-    none, or if it is not a text."""
+    """The session's id in the host's JSON object `fields`: the first of the host's `session_fields` that is not empty;
+    "" if there is none, or if it is not a text."""
     value = next((fields[name] for name in host.hook_form.session_fields if fields.get(name)), "")
     return value if isinstance(value, str) else ""
 

@@ -124,12 +124,14 @@ def _installed(host: Host, here: Path | None) -> Path | None:
 
 
 def is_registered(host: Host, root: Path) -> bool:
-    """Whether a file of the host in the project at `root` names our hook."""
+    """Whether a settings file of the host in the project at `root` has our hook command (`git-mem session hook`). False
+    if it cannot be read."""
     return any(_runs_our_hook(root, path) for path in host.paths if not path.startswith("~/"))
 
 
 def is_registered_for_user(host: Host) -> bool:
-    """Whether a file of the host in the person's home names our hook, so that it runs in all projects."""
+    """Whether a settings file of the host in the person's home has our hook command, so that it runs in all
+    projects."""
     return any(_runs_our_hook(_home(), file.path.removeprefix("~/")) for file in host.personal)
 
 

@@ -55,12 +55,12 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """Commit that a fact still holds of the code it cites; read that first."""
+    """Commit that a fact still holds of its cited code; read that code first."""
 
     path: str
     line: Number
-    quote: Annotated[str, "All cited lines as they stand"]
-    cites: Cites = ()
+    quote: Annotated[str, "All cited lines of code, unchanged"]
+    cites: Cites = ()  # replace the fact's old places; () keeps them
     reason: str = ""
 
 

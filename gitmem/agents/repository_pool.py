@@ -96,7 +96,8 @@ class RepositoryPool:
             yield self._stores.setdefault((repo.common_dir, config.profile), Store(repo.common_dir, config.profile))
 
     def owner(self, config: Config) -> Owner:
-        """The session and agent whose working values the calls read and write. Raises UsageError as `owner_of`."""
+        """The session and agent whose working values the calls read and write. Raises UsageError for an invalid
+        name."""
         return owner_of(self.values_session, config.agent)
 
     def close(self) -> None:
@@ -150,7 +151,8 @@ class RepositoryPool:
 
 
 def file_states(paths: tuple[Path, ...]) -> FileStates:
-    """The state of each file, in order. A file whose state is equal later has not changed."""
+    """(inode, modification time in ns, bytes) of each file, None for a missing one, (inode, 0, 0) for a folder; in
+    order. A file whose state is equal later has not changed."""
     states: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:

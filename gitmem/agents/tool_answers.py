@@ -224,8 +224,9 @@ def _rival_passage(rival: Rival) -> str:
 
 
 def confirm_fact(pool: RepositoryPool, given: mcp_tools.Confirm) -> str:
-    """memory_confirm: a person's agent confirms the code that a fact cites, in one commit. Returns the citations and
-    the commit. Raises GitMemError if the quotation is not the cited lines."""
+    """memory_confirm: commit that a fact still holds of the code that it cites, with its citations at the lines where
+    the code is now. Returns these places and the commit. Raises GitMemError if `quote` is not the text of the cited
+    lines, UsageError if no citation would change."""
     from gitmem.provenance import confirmation
 
     path, line = given.path, given.line

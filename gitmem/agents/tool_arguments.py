@@ -56,8 +56,9 @@ KINDS = {
 
 
 def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call as tool argument -> value, with the types of the schema. A null argument is left out;
-    other spellings of a name are replaced by the tool's own. Raises UsageError with a hint."""
+    """The arguments of a call of the tool `tool` as tool argument -> value, checked and converted to the types of
+    `schema`. A null argument is left out; other spellings of a name are replaced by the tool's own. Raises UsageError
+    for an unknown, repeated, missing or invalid argument."""
     properties: Mapping[str, Schema] = schema.get("properties", {})
     names = spellings(properties)
     given: dict[str, tuple[str, Any]] = {}  # the tool's own name -> the spelling, the value
