@@ -46,7 +46,7 @@ def parse_object(text: str | bytes | None) -> dict[str, Any]:
 
 
 def role_of(value: Any) -> Role | None:
-    """The role for a host's name of it; None for an unknown name."""
+    """The role that a host's word for a speaker names ("human", "toolResult"); None for an unknown word."""
     if not isinstance(value, str):
         return None
     return ROLES.get(value)
@@ -148,8 +148,8 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
 def calls_of(
     calls: Sequence[Mapping[str, Any]], id_key: str = "id", name_key: str = "name"
 ) -> tuple[tuple[str, ...], str, str]:
-    """The fields `calls`, `answers` and `name` of a `Turn` that makes these tool calls. `id_key`, `name_key`: the keys
-    of a call's id and of the tool's name."""
+    """(ids of the calls, "", names of the tools separated by commas): the fields `calls`, `answers` and `name` of a
+    `Turn` that makes these tool calls. `id_key`, `name_key`: the keys of a call's id and of the tool's name."""
     ids = tuple(string_at(call, id_key) for call in calls)
     return ids, "", ",".join(string_at(call, name_key) for call in calls)
 

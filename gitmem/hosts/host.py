@@ -190,8 +190,8 @@ class SessionDatabase:
     """The SQLite databases in which a host keeps sessions.
 
     `paths`: globs of the files, from the home folder. `sessions(connection)`: the sessions of one database.
-    `transcript(connection, id)`: the bytes of a session's transcript; raises OSError with a sentence if it cannot be
-    read.
+    `transcript(connection, id)`: the bytes of a session's transcript; raises OSError, with a sentence as its text, if
+    the session cannot be read.
     """
 
     paths: tuple[str, ...]

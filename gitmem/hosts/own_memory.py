@@ -70,7 +70,7 @@ def _has_content(folder: Path, name: str) -> bool:
 
 
 def folder_here(host: Host, root: Path) -> Path:
-    """The folder of our memory in which a host can keep its own memory."""
+    """The folder of this repository in which a host can keep its own memory: memory/HOST. It need not exist."""
     return root / "memory" / host.name
 
 
@@ -122,13 +122,15 @@ def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def slug(root: Path) -> str:
-    """The folder name that Claude Code and Qwen Code make from a path."""
+    """The folder name that Claude Code and Qwen Code make from a path: each character but ASCII letters and digits
+    becomes `-`."""
     return re.sub(r"[^a-zA-Z0-9]", "-", str(root))
 
 
 def claude(home: Path, root: Path) -> Path | None:
-    """~/.claude/projects/SLUG/memory for the project at `root`, whether or not it exists (Claude Code 2.1). For a SLUG
-    over MAX_SLUG_CHARS, which Claude Code cuts, it is the first folder that exists, None if none does."""
+    """The folder in which Claude Code keeps its own memory of the project at `root`: ~/.claude/projects/SLUG/memory,
+    whether or not it exists (Claude Code 2.1). For a SLUG over MAX_SLUG_CHARS, which Claude Code cuts, it is the first
+    folder that exists, None if none does."""
     projects, name = home / ".claude/projects", slug(root)
     if len(name) <= MAX_SLUG_CHARS:
         return projects / name / "memory"
@@ -136,13 +138,15 @@ def claude(home: Path, root: Path) -> Path | None:
 
 
 def qwen(home: Path, root: Path) -> Path | None:
-    """~/.qwen/projects/SLUG/memory for the project at `root`, whether or not it exists (Qwen Code 0.24)."""
+    """The folder in which Qwen Code keeps its own memory of the project at `root`: ~/.qwen/projects/SLUG/memory,
+    whether or not it exists (Qwen Code 0.24)."""
     return home / ".qwen/projects" / slug(root) / "memory"
 
 
 def gemini(home: Path, root: Path) -> Path | None:
-    """~/.gemini/tmp/NAME/memory for the project at `root`; ~/.gemini/projects.json maps the folder in which Gemini was
-    started to NAME (Gemini CLI 0.61). None if there is no NAME."""
+    """The folder in which Gemini CLI keeps its own memory of the project at `root`: ~/.gemini/tmp/NAME/memory;
+    ~/.gemini/projects.json maps the folder in which Gemini was started to NAME (0.61). None if that file has no plain
+    NAME for `root`."""
     try:
         projects = parse_json(read_bytes(home / ".gemini", "projects.json", MAX_FILE_BYTES))["projects"]
         name: str = projects[str(root)]

@@ -163,11 +163,12 @@ def without_quotation_marks(text: str) -> str:
 
 
 def without_memory(text: str) -> str:
-    """The text without our contexts and our MCP server's instructions, each replaced by CUT; a text without them is
-    unchanged.
+    """The text without our contexts and our MCP server's instructions, with CUT (a NUL) in place of each cut; a text
+    without them is unchanged.
 
-    A context extends from its first line or quotation to its end mark. Without an end mark it extends to the end of the
-    text; without a first line it begins with the text.
+    One cut removes all contexts and what is between them: from the first line of the first one to the last end mark, to
+    the end of the text if no end mark follows, or from the beginning of the text if only an end mark is there. A list
+    of `git mem session start` behind the last end mark is cut up to the end of the text.
     """
     text = TOLD.sub(CUT, text)
     beginnings = filter(None, (OPENED.search(text), LISTED.search(text)))

@@ -125,15 +125,16 @@ def table_at(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
 
 
 def others_file(path: str, text: str, setup: Setup) -> str:
-    """The text of a file that is not ours, if our entries are removed; else raises GitMemError."""
+    """The unchanged text of a file that is not ours, if our entries are being removed (`setup.remove`); raises
+    GitMemError if they are being added."""
     if setup.remove:
         return text
     raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
 
 
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A `rewrite` for a JSON file with our server below the key `table`. `server`: the entry to write; `more`: further
-    keys.
+    """A function that adds our MCP server to the text of a JSON file, below the key `table`, or removes it (a `rewrite`
+    of `RegistrationFile`). `server`: the entry to write; `more`: further keys.
 
     An existing entry of ours keeps a person's changes. It gets the current program, and the keys of `more` that it
     lacks: without them the host starts the server in another folder or hides its tools. The `rewrite` raises
@@ -177,7 +178,8 @@ def _is_our_program(command: Any) -> bool:
 
 
 def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A `rewrite` for hook settings in Claude Code's form; other hooks keep their order. Raises GitMemError if `hooks`
+    """The text of a JSON settings file with our hooks added or brought up to date, in Claude Code's form, or removed
+    for `setup.remove` (a `rewrite` of `RegistrationFile`); other hooks keep their order. Raises GitMemError if `hooks`
     is of another form, and as `load_json`."""
     form = host.hook_form
     value = load_json(path, text)
@@ -204,15 +206,16 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A `rewrite` for a settings file that contains both the server (below `mcpServers`) and the hooks. It raises as
-    those of `json_server` and `hooks_file`."""
+    """A function that adds both our server (below `mcpServers`) and our hooks to the text of a JSON file, or removes
+    them (a `rewrite` of `RegistrationFile`). It raises as `json_server` and `hooks_file`."""
     rewrite = json_server("mcpServers", server, **more)
     return lambda host, path, text, setup: hooks_file(host, path, rewrite(host, path, text, setup), setup)
 
 
 def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A `rewrite` for a JSON file with named groups of hooks: our hooks are a group of our name. A person's `enabled`
-    in it stays. Raises GitMemError if the group is no object, and as `load_json`."""
+    """The text of a JSON file of named groups of hooks with our hooks as the group `git-mem`, or without that group for
+    `setup.remove` (a `rewrite` of `RegistrationFile`). A person's `enabled` in it stays. Raises GitMemError if the
+    group is no object, and as `load_json`."""
     value = load_json(path, text)
     present = table_at(value, NAME, path)
     if setup.remove:
@@ -224,8 +227,9 @@ def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A `rewrite` (see `RegistrationFile`) for a TOML file: with a marked block of one `[[hooks]]` table for each of
-    our events, or without it for `setup.remove`. Raises GitMemError if the file sets `hooks` in another form."""
+    """The text of a TOML file with a marked block of one `[[hooks]]` table for each of our events, or without it for
+    `setup.remove` (a `rewrite` of `RegistrationFile`). Raises GitMemError if the file sets `hooks` in another form, and
+    as `toml_block`."""
     if not setup.remove and re.search(r"^hooks\s*=", text, re.M):
         raise GitMemError(f"'hooks' of '{path}' is no array of tables and is left as it is")
     tables = [
@@ -236,8 +240,9 @@ def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A `rewrite` for a JSON file with a list of hooks, each with a name, a trigger and an action. Raises GitMemError
-    if `hooks` is no list, and as `load_json`."""
+    """The text of a JSON file with a list of hooks, each with a name, a trigger and an action, in which ours are the
+    last, or removed for `setup.remove` (a `rewrite` of `RegistrationFile`). Raises GitMemError if `hooks` is no list,
+    and as `load_json`."""
     value = load_json(path, text)
     hooks = value.get("hooks", [])
     if not isinstance(hooks, list):
@@ -252,8 +257,9 @@ def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def hook_script(event: str) -> Rewrite:
-    """A `rewrite` for a shell script of ours that handles one event and always ends with 0. For a script that is not
-    ours it raises GitMemError, or leaves it as it is if our entries are removed."""
+    """A function that returns the text of a shell script of ours that handles one event and always ends with 0, or ""
+    for `setup.remove` (a `rewrite` of `RegistrationFile`). For a script that is not ours it raises GitMemError, or
+    leaves it as it is if our entries are removed."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         mark = f"# {NAME}: the memory of this project. Written by `git mem install --agent {host.name}`."
@@ -267,7 +273,8 @@ def hook_script(event: str) -> Rewrite:
 
 
 def yaml_entry(table: str, entry: str) -> Rewrite:
-    """A `rewrite` for a YAML file: a marked block with our entry of the mapping `table`.
+    """A function that adds a marked block with our entry of the mapping `table` to the text of a YAML file, or removes
+    it (a `rewrite` of `RegistrationFile`).
 
     `entry`: YAML without indentation. The mapping must be in block style; a missing mapping is added inside the block.
     The `rewrite` raises GitMemError if our block has no end, and, unless entries are removed, if the file has an entry
@@ -311,8 +318,9 @@ def _without_block(path: str, text: str) -> str:
 
 
 def markdown_block(block: str) -> Rewrite:
-    """A `rewrite` for a Markdown file: our marked block at its end, moved there from another place. `block`: Markdown
-    that ends with a line break. The `rewrite` raises GitMemError if our block has no end."""
+    """A function that puts our marked block at the end of a Markdown text, from any other place too, or removes it (a
+    `rewrite` of `RegistrationFile`). `block`: Markdown that ends with a line break. The `rewrite` raises GitMemError if
+    our block has no end."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(MARKDOWN_START)
@@ -367,7 +375,8 @@ def _without_ours(row: Any) -> Any:
 
 
 def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
-    """A `rewrite` that gives the text of `source`; our files have its first line.
+    """A function that returns the text of the file `source`, for a settings file that is all ours (a `rewrite` of
+    `RegistrationFile`). A file is ours if it has the first line of `source`.
 
     A line `// include NAME` stands for the text of the file NAME beside `source`. Each key of `names` is replaced by
     its value, and `"git-mem"` in `spawn("git-mem"` by the setup's program. If our entries are removed, our file becomes
@@ -403,9 +412,9 @@ def _is_toml(text: str) -> bool:
 
 
 def toml_block(block: str) -> Rewrite:
-    """A `rewrite` for a TOML file: our marked block at its end, moved there from another place. `block`: TOML that ends
-    with a line break. The `rewrite` raises GitMemError if our block has no end, or if the file has a server of our name
-    or tables that exclude ours."""
+    """A function that puts our marked block at the end of a TOML text, from any other place too, or removes it (a
+    `rewrite` of `RegistrationFile`). `block`: TOML that ends with a line break. The `rewrite` raises GitMemError if our
+    block has no end, or if the file has a server of our name or tables that exclude ours."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(START)

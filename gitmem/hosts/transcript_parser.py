@@ -100,12 +100,14 @@ def _entry(line: bytes) -> Entry | None:
 
 @cache
 def forms() -> tuple[Entries, ...]:
-    """The forms of entries of all hosts, the neutral form last. An entry is read by the first form that accepts it."""
+    """The forms in which hosts write entries, one for each host with such transcripts, the neutral form last. An entry
+    is read by the first form whose `read` returns turns and not None."""
     return (*(host.entries for host in all_hosts() if host.entries is not None), ENTRIES)
 
 
 def form_of(entry: Entry) -> Entries:
-    """The first form that accepts an entry, the neutral form if none does."""
+    """The form in which an entry is written: the first of `forms` whose `read` does not return None for it, else the
+    neutral form."""
     place = place_of(entry, 0)
     return next((form for form in forms() if form.read(entry, place) is not None), ENTRIES)
 
