@@ -68,7 +68,7 @@ def _folder_of_profile() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """An open memory; made by `open`."""
+    """The open memory of one repository, made by `open`. `config`: its settings. `now`: the clock."""
 
     repo: Repository
     config: Config
@@ -89,8 +89,9 @@ class Memory:
         self.repo.close()
 
     def session(self, name: str, *, agent: str = "") -> Session:
-        """The session of that name. `agent`: the owner of its values; default: `mem.agent`; without one every agent
-        sees them. Raises UsageError for an invalid name."""
+        """The session with the id `name`, for its working values, its context, and writing its conversation; nothing is
+        read or written yet. `agent`: the owner of its values, "" for `mem.agent`; without either every agent sees them.
+        Raises UsageError for an invalid name."""
         from gitmem.sessions.working_memory import owner_of
 
         if not name.strip():
@@ -275,17 +276,18 @@ class Memory:
         return value_of(made, max_age)
 
     def why(self, path: str, line: int, *, at: str = "") -> Value:
-        """`git mem why`: commit, author, reason, reviewers, verified sources and amendments of a line. `at`: a
-        revision, "" for the work tree. Raises MissingFile if memory has no such file, GitMemError if it has no such
-        line, UnknownRevision if `at` names no commit."""
+        """`git mem why`: commit, author, reason, reviewers, sources (each with whether it was verified) and amendments
+        of a line. `at`: a revision (no day), "" for the work tree. Raises MissingFile if memory has no such file,
+        GitMemError if it has no such line, UnknownRevision if `at` names no commit."""
         from gitmem.provenance import why
 
         commit = self.repo.resolve(at) if at else ""
         return json_object(why.why(self.repo, self.config, path, line, commit, now=self.now()))
 
     def receipts(self, *, session: str = "", since: str = "") -> Value:
-        """`git mem receipts`: which facts sessions received and how many tokens that cost; no text. `session`: "" for
-        all. `since`: a day as text, "" for no limit. Raises UsageError for an invalid day."""
+        """`git mem receipts`: when sessions were given memory, how many tokens that took, and which facts most often
+        and never. `session`: "" for all. `since`: a day as text, "" for no limit. Raises UsageError for an invalid
+        day."""
         from gitmem.sessions import receipts
         from gitmem.text.named_times import first_day
 
@@ -339,12 +341,14 @@ class Memory:
     ) -> Corrected:
         """`git mem edit`: change one fact, named by its place or its `id`, in one commit.
 
-        Give one of: `text`: the new text (`supersede`: true from today on, the old one until now). `pinned`. `until`:
-        the last day on which it is true, "never" for none. `over`: yesterday was that day.
+        Give exactly one of: `text`: the new text (`supersede`: as a new fact from today on; the old one was true until
+        now). `pinned`: whether promotions never archive the fact. `until`: the last day on which it is true, "never"
+        for none. `over`: True: yesterday was its last day.
 
         Raises UsageError for a missing reason, for none or several of these, and for a text that cannot be a fact;
-        UnknownFact if no fact, or more than one, has that place or id; MissingFile if the file is no memory; Refused if
-        the gate or a hook refuses the commit or another fact says it; Changed if another process wrote meanwhile.
+        UnknownFact if no fact, or more than one, has that place or id; MissingFile if the file is no memory;
+        GitMemError if it has edits that are not committed; Refused if the gate or a hook refuses the commit or another
+        fact says it; Changed if another process wrote meanwhile.
         """
         from gitmem.gate.exceptions import parse_date
         from gitmem.provenance import corrections, lifetimes

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def search(repo: Repository, config: Config, request: SearchRequest, moment: datetime) -> Value:
-    """The JSON of docs/json.md, "search". Raises what `query_of` raises."""
+    """Search the memory of `repo`; the answer as `git mem search --json` prints it (docs/json.md), without texts that
+    people had forgotten. Raises UsageError for an invalid day or other value of `request`, UnknownRevision if its `at`
+    names no commit."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.request import query_of
     from gitmem.search.results import shown
@@ -31,8 +33,9 @@ def search(repo: Repository, config: Config, request: SearchRequest, moment: dat
 
 
 def read_lines(repo: Repository, config: Config, path: str, first: int, last: int, commit: str) -> Value:
-    """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the file's ends. `commit`: "" for the work tree.
-    Raises MissingFile if memory has no such file, UsageError if `first` is past its end."""
+    """Lines `first` to `last` of a memory file, 0 for its ends, as `git mem show --json` prints them: {"path", "at",
+    "blob", "start_line", "end_line", "text"}, with texts that people had forgotten masked. `commit`: "" for the work
+    tree. Raises MissingFile if memory has no such file, UsageError if `first` is past its end."""
     from gitmem.memory.show import lines_of, read
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
@@ -43,7 +46,7 @@ def read_lines(repo: Repository, config: Config, path: str, first: int, last: in
 class Organisation:
     """The memory that `mem.organisation` names. `Memory.organisation` opens it, and closing that Memory closes it.
 
-    `note`: a remark on its copy ("last copy, 30 hours old"), "" for none.
+    `commit`: the commit that is read. `note`: a remark on its copy ("last copy, 30 hours old"), "" for none.
     """
 
     repo: Repository

@@ -25,7 +25,8 @@ Contexts = Callable[[str, "str | Sequence[str]"], Value]  # (prompt, entity) -> 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session of one agent, made by `Memory.session`. `owner`: of the values that it sets and sees."""
+    """One session of one agent, made by `Memory.session`. `owner`: the session and agent whose values it sets and sees.
+    `contexts(prompt, entity)`: returns its context."""
 
     repo: Repository
     config: Config
@@ -34,11 +35,11 @@ class Session:
     contexts: Contexts
 
     def set(self, key: str, value: str, *, hours: float = 24.0) -> KeptValue:
-        """`git mem session set`: keep a value, its secrets masked, under `entity:name[:phase[:sub]]` for `hours`; ""
-        forgets it.
+        """`git mem session set`: keep a value, its secrets and personal data masked, under `entity:name[:phase[:sub]]`
+        for `hours`; "" forgets it.
 
-        Raises UsageError for an invalid key, a value that is too large and hours that are not above 0 and at most 366
-        days; Refused if the gate blocks the value, such as an instruction to the model.
+        Raises UsageError for a key that is invalid or has personal data, a value that is too large and hours that are
+        not above 0 and at most 366 days; Refused if the gate blocks the value, such as an instruction to the model.
         """
         from gitmem.gate.redaction import mask_counts
         from gitmem.sessions.automation import store_value
@@ -65,7 +66,9 @@ class Session:
         return self.contexts(prompt, entity)
 
     def flush(self, turns: str | Path | Sequence[Turn]) -> Flushed:
-        """`git mem session flush`: write the decisions of the conversation to the agent's daily log. Idempotent.
+        """`git mem session flush`: write the decisions of the conversation to the agent's daily log; a second call with
+        the same turns writes nothing. Other sessions that `mem.sessionReset` makes due are ended first (`reset`).
+        Nothing is committed.
 
         `turns`: the turns so far, or the path of a host's transcript. Raises GitMemError for an unreadable transcript,
         UsageError for a turn without a role or a text.

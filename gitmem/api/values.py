@@ -26,8 +26,8 @@ class Added(TypedDict):
 
 
 class Corrected(TypedDict):
-    """The result of an edit, a forget or a revert. `commit`: None in a dry run and if nothing had to be done. `facts`:
-    the facts that were removed or replaced."""
+    """The result of an edit, a forget or a revert. `commit`: its oid, None in a dry run and if nothing had to be done.
+    `masked`, `differs`: as in `Added`, of a new text. `facts`: the facts that were removed or replaced."""
 
     commit: str | None
     masked: dict[str, int]
@@ -55,8 +55,8 @@ class Turn(TypedDict):
 
 class Flushed(TypedDict):
     """The result of a flush. `kept`: the written lines, each with path, line, text, type and turn. `skipped`: texts
-    that were left out, each with the reason. `notes`: on work that a model did not do. `reset`: sessions that had
-    expired and were ended."""
+    that were left out, each with the reason. `notes`: on work that a model did not do. `masked`, `differs`: as in
+    `Added`. `reset`: other sessions that were due and were ended."""
 
     kept: list[Value]
     skipped: list[Value]
