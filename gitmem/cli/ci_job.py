@@ -48,15 +48,15 @@ def read_event() -> Event:
 
 
 def commits_of(repo: Repository, event: Event) -> CommitRange:
-    """The commits that the event adds, and the commit whose settings hold for them, that of the branch they go to. Base
-    "" stands for all of history.
+    """The commits that the event adds, and the commit whose settings judge them (`CommitRange`). Base "" stands for all
+    of history.
 
-    GITMEM_BASE and GITMEM_HEAD (the inputs `base` and `head`) come before the event. The commits of a proposal are
-    judged by the tip of its target branch, which is newer than the base that the event names where the target moved on
-    (`proposals.proposed_range`). If the event names no base (a new
-    branch), or one that a force-push removed, the range begins where the branch left the default branch. On the default
-    branch, or without a branch, it is all of history; the range is never empty. Raises GitMemError if the clone lacks a
-    named commit. Whether a shallow clone has the whole range is checked by the scan.
+    GITMEM_BASE and GITMEM_HEAD (the inputs `base` and `head`) replace those of the event; a given base judges. Without
+    it the commits of a proposal are judged by the tip of its target branch in this clone if that is newer than the base
+    that the event names, else by that base; those of a push by the commit before it. If the event names no base (a new
+    branch), or one that a force-push removed, the range begins where the branch left the default branch, whose tip
+    judges; on the default branch, or without a branch, it is all of history. Raises GitMemError if the clone lacks a
+    named commit. The scan checks whether a shallow clone has the whole range.
     """
     head = os.environ.get("GITMEM_HEAD") or event.head or "HEAD"
     tip = resolve_commit(repo, head)

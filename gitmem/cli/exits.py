@@ -31,7 +31,8 @@ HINTS = {  # errno -> the hint to print where the error has none
 
 
 def run_command(run: Callable[[], int | None], command: str = "git mem") -> int:
-    """Run a command, print its error if it fails, and return its exit code. Never raises.
+    """Run a command, print its error if it fails, and return its exit code, 141 if the reader of its output closed the
+    pipe. Never raises.
 
     `command`: the command that a hint names, such as "git mem add".
     """

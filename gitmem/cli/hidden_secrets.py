@@ -14,7 +14,8 @@ Value = TypeVar("Value")
 
 
 def without_secret_lines(value: Value) -> Value:
-    """An answer with its lines that have a secret hidden (`hide_secrets`); stderr says so when there are any."""
+    """A copy of a command's answer in which lines with a secret are replaced by a remark (`hide_secrets`); a note on
+    stderr says so if there are any."""
     hidden = hide_secrets(value)
     if hidden != value:
         say_hidden()

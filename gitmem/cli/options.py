@@ -26,7 +26,8 @@ colour_option = click.option(
 
 
 def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
-    """`--agent NAME`, spelled as `paths.agent_name` spells it; a name that no daily log can have is a usage error."""
+    """Decorator for the option `--agent NAME`, "" without it. A name that cannot be part of a daily log's file name is
+    a usage error (`paths.agent_name`)."""
     return click.option(
         "--agent", default="", callback=lambda ctx, option, name: agent_name(name), help=help,
         shell_complete=completions.agents,
@@ -34,22 +35,24 @@ def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
 
 
 def at_option(help: str) -> Decorator:
-    """`--at REV|DATE`, "" without the option; `commit_at` reads it."""
+    """Decorator for the option `--at REV|DATE`, "" without it; `commit_at` reads it."""
     return click.option("--at", default="", shell_complete=completions.revisions, metavar="REV|DATE", help=help)
 
 
 def since_option(help: str) -> Decorator:
-    """`--since REV|DATE`, "" without the option; `promotion.logs.since_commit` reads it."""
+    """Decorator for the option `--since REV|DATE`, "" without it; `promotion.logs.since_commit` reads it."""
     return click.option("--since", metavar="REV|DATE", shell_complete=completions.revisions, default="", help=help)
 
 
 def day_option(name: str, help: str) -> Decorator:
-    """An option `name` DATE ("--since" or "--until"), "" without it; `text.named_times` reads the date."""
+    """Decorator for an option `name` DATE ("--since" or "--until"), "" without it; `text.named_times` reads the
+    date."""
     return click.option(name, default="", shell_complete=completions.days, metavar="DATE", help=help)
 
 
 def range_option(help: str) -> Decorator:
-    """`--range A..B`, passed as the parameter `span`, "" without the option; `commit_files.parse_range` reads it."""
+    """Decorator for the option `--range A..B`, passed as the parameter `span`, "" without it;
+    `commit_files.parse_range` reads it."""
     return click.option(
         "--range", "span", default="", shell_complete=completions.ranges, metavar="A..B", help=help
     )  # fmt: skip
@@ -58,20 +61,21 @@ def range_option(help: str) -> Decorator:
 def branch_option(
     help: str = "Commit on branch NAME, from a temporary work tree.", name: str = "--branch", metavar: str = "NAME"
 ) -> Decorator:
-    """An option for the name of a branch, "" without it. `name`: the option's own name; `metavar`: what the help
-    prints for the branch. By default it is `--branch NAME`, which `git.branch_worktree` reads."""
+    """Decorator for an option that names a branch, "" without it. `name`: the option's own name; `metavar`: what the
+    help prints for the branch. By default it is `--branch NAME`, which `git.branch_worktree` reads."""
     return click.option(name, default="", shell_complete=completions.branches, metavar=metavar, help=help)
 
 
 def cites_option() -> Decorator:
-    """`--cites PATH:LINES` or `--cites PATH#SYMBOL`, repeatable, () without the option; `claims.anchoring` reads it."""
+    """Decorator for the option `--cites PATH:LINES|PATH#SYMBOL`, repeatable, () without it; `claims.anchoring` reads
+    it."""
     return click.option(
         "--cites", multiple=True, metavar="PATH:LINES|PATH#SYMBOL", help="Code that it is true of; at most three.",
     )  # fmt: skip
 
 
 def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).") -> Decorator:
-    """`--keep pii`, None without the option; `with_kept_data` applies it to the settings."""
+    """Decorator for the option `--keep pii`, None without it; `with_kept_data` applies it to the settings."""
     return click.option("--keep", type=click.Choice(["pii"]), help=help)
 
 
@@ -93,8 +97,8 @@ SETTINGS_SHOWN = frozenset(("config", "doctor"))  # commands that print the warn
 def open_here(
     overrides: Mapping[str, str | None] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
-    """The repository and settings of `environment.open_environment`; the repository is closed when the command ends.
-    Raises as `open_environment`.
+    """The repository and settings for the command that runs: of the current folder, or of the profile in force. The
+    repository is closed when the command ends. Raises as `environment.open_environment`.
 
     `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: open the
     repository of the current folder even if a profile is active. The commands of HERE do the same, and so does every

@@ -20,8 +20,8 @@ MAX_WAITING_IDS = 5  # ids of waiting candidates that are shown without `--expla
 
 def as_text(outcome: Outcome, explain: bool) -> str:
     """The outcome for a person: the promoted facts, then the notes; with `explain` also the refused candidates, each
-    with the check that stopped it. Without `explain` at most MAX_WAITING_IDS ids of the facts that wait for a person,
-    and the number of the others."""
+    with the check that stopped it. Without `explain` also at most MAX_WAITING_IDS ids of the facts that wait for a
+    person, and the number of the others."""
     lines = []
     for item in outcome.plan.approved:
         operation = item.operation

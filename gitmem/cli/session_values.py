@@ -94,7 +94,8 @@ def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
 def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
     """List the working values below PREFIX.
 
-    Everybody's, each with whose it is; with --session or --agent what that session and agent see.
+    Lists the values of all sessions and agents, each with its owner; with --session or --agent the values that this
+    session and agent see.
     """
     from gitmem.sessions.working_memory import Store, owner_of
 

@@ -52,7 +52,8 @@ def command(
     """Find the commit that lost or won the answer to QUESTION.
 
     It shows the facts that changed there. Memory is searched at commits of HEAD's first parents, by halves; nothing is
-    checked out. The answer is there where one of the first hits has the expected text.
+    checked out. The answer is there where one of the first hits has the expected text. Exit 1 when no commit lost or
+    won it.
 
     \b
     git mem bisect "when do we deploy" --expect "on Tuesdays"

@@ -42,7 +42,8 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     with its sources, who made and who verified it, and when it is stale. skills are the procedures of memory/skills,
     a folder with SKILL.md each. 'git mem import' reads both back, without a loss.
 
-    A line that the gate would block is replaced, and said; then the exit code is 1.
+    A line that the gate would block is replaced, a file that cannot be exported is left out, and both are said; then
+    the exit code is 1.
 
     \b
     git mem export okf ~/bundle

@@ -94,15 +94,16 @@ def command(**given: Any) -> int:
     """Lay out a memory repository in FOLDER (here, or a new folder).
 
     Runs `git init` where there is no repository, writes MEMORY.md, memory/ and .gitattributes, and SOUL.md, USER.md,
-    AGENTS.md and TOOLS.md: these four into a repository of code only with --templates. Never overwrites, never
-    commits, installs no hooks (`git mem install` does).
+    AGENTS.md and TOOLS.md: these four into a repository of code only with --templates. Overwrites no text (a
+    .gitattributes gets the rows that it lacks), commits nothing, installs no hooks (`git mem install` does).
 
-    Notes that are there stay searched and gated with --adopt, which names them in .gitmem.toml; with --only-new
-    memory is what is written from now on. Without either it asks on a terminal; elsewhere a folder that holds more
-    notes than other files is adopted.
+    Notes that are there stay searched and gated with --adopt, which names them in .gitmem.toml and lists what the gate
+    finds in HEAD as accepted in .gitmem-allow.toml; with --only-new memory is what is written from now on. Without
+    either it asks on a terminal; elsewhere a folder that holds more notes than other files is adopted.
 
-    With --in memory is one folder of a repository of code (docs/memory): .gitmem.toml names it, `git mem add` writes
-    its daily logs, and no other Markdown is searched or gated.
+    With --in memory is one folder of a repository of code (docs/memory), and nothing else is written but that folder,
+    .gitmem.toml, which names it, .gitattributes and the accepted findings of HEAD. `git mem add` writes daily logs
+    there, and no other Markdown is searched or gated.
 
     Notes that lie elsewhere come in with 'git mem import notes PATH'.
     """

@@ -131,7 +131,7 @@ def list_command(as_json: bool) -> None:
 
 
 def shape(profile: profiles.Profile, active: str) -> dict[str, object]:
-    """The JSON of a profile (docs/json.md, "profile"). `active`: the name of the profile in force."""
+    """The JSON of a profile (docs/json.md, "profile"). `active`: the name of the profile in force, "" for none."""
     return {
         "name": profile.name,
         "root": str(profile.root),

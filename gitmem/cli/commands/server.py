@@ -254,7 +254,7 @@ def approximate(context: click.Context, tenant: str, drop: bool, as_json: bool) 
 @click.argument("tenant")
 @click.pass_context
 def rebuild(context: click.Context, tenant: str) -> int:
-    """Delete the index of TENANT and make it again from Git."""
+    """Delete the index of TENANT; workers make it anew from Git."""
     with _owner(context) as owner:
         count = owner.forget_index(owner.tenant(tenant))
     write(f"{counted(count, 'repository', 'repositories')} to be indexed again\n")

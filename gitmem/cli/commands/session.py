@@ -51,8 +51,9 @@ def command() -> None:
     """Keep what an agent's session decided.
 
     `flush` before a context is compacted, `end` with an episode. TRANSCRIPT is a session's file of a host of
-    docs/sessions.md (Claude Code, Codex ...) or in the neutral form of that page; `-` reads standard input. Nothing
-    of it is written before secrets are taken out.
+    docs/sessions.md (Claude Code, Codex ...) or in the neutral form of that page; `-` reads standard input. Nothing of
+    it is written before secrets are taken out. `flush`, `end`, `compact` and `start` first end other sessions that
+    `mem.sessionReset` makes due.
     """
 
 
