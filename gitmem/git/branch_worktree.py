@@ -170,7 +170,7 @@ def _update_ref(repo: Repository, ref: str, old: str, args: Sequence[str]) -> No
 
 
 def _remove_left_over(repo: Repository) -> None:
-    """Remove the temporary work trees of killed runs. The caller holds the lock `branch`."""
+    """Remove the temporary work trees of killed runs. The caller must hold the lock `branch`."""
     for line in run_git(repo, ["worktree", "list", "--porcelain", "-z"]).split("\0"):
         folder = line.removeprefix("worktree ")
         if folder == line or not Path(folder).name.startswith(PREFIX):

@@ -69,7 +69,7 @@ def commit_paths(
 
     Without paths it makes an empty commit. Hooks and signing run. A commit of encrypted files gets a message without
     their text, because Git stores messages in clear. `author`: `NAME <MAIL>`, None for the user. `env`: more variables
-    of the environment. The caller holds the lock of all writers.
+    of the environment. The caller must hold the lock of all writers.
 
     Raises GitFailed if Git, a hook or signing refuses the commit, GitMemError as `ensure_can_commit` and for encrypted
     files that could not be checked; what was staged before is staged then.

@@ -31,10 +31,11 @@ MERGE_ROW = re.compile(r"^/?([^\s#\"]\S*)[ \t](?:.*[ \t])?[-!]?merge(?:=\S*)?(?=
 
 
 def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
-    """(key, value) for the clone's configuration. `python`: the interpreter to run; "" for `git-mem` on PATH.
+    """The two settings of a clone's configuration that define our merge driver, each as (key, value): its name and its
+    command. `python`: the interpreter to run; "" for `git-mem` on PATH.
 
-    If neither can merge, the command runs `git merge-file`: a driver that fails without conflict markers would leave
-    our side as it is, and the next commit would lose theirs.
+    If neither program can merge, the command runs `git merge-file`: a driver that fails without conflict markers would
+    leave our side as it is, and the next commit would lose theirs.
     """
     words = "merge-driver -- %O %A %B %L %P"
     run = f"git-mem {words}"

@@ -70,7 +70,7 @@ class Git(NamedTuple):
     options: tuple[str, ...] = LITERAL
 
     def command(self, args: Sequence[str]) -> list[str]:
-        """The words of a git command."""
+        """The words of a git command: `git`, the options, `-C FOLDER`, then `args`."""
         return ["git", *self.options, "-C", str(self.folder), *args]
 
     def start(self, args: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -93,7 +93,7 @@ def ref_objects(repo: Repository, prefix: str) -> list[RefObject]:
 
 
 def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """(oid, bytes) of those of `oids` that are tag objects."""
+    """(oid, the tag object's bytes: headers and message) of those of `oids` that are tag objects."""
     data = git_of(repo).run(["cat-file", "--batch"], stdin="".join(f"{oid}\n" for oid in oids).encode())
     while data:
         head, _, rest = data.partition(b"\n")

@@ -121,7 +121,7 @@ def recover(repo: Repository) -> list[str]:
 
     A file that somebody changed since stays as it is, and so does any path in the record that is not a plain file of
     this repository. Raises Locked while a commit that the killed run began is still running, GitMemError if a file
-    cannot be put back; the record stays then. The caller holds the lock of all writers.
+    cannot be put back; the record stays then. The caller must hold the lock of all writers.
     """
     if not os.path.lexists(repo.git_dir / RECORD):
         return []

@@ -33,7 +33,8 @@ log = logging.getLogger(__name__)
 
 
 class Replacement:
-    """The change of one file from the bytes `before` to the bytes `after`. None means no file; one of both is bytes.
+    """The change of one file from the bytes `before` to the bytes `after`. None means no file; at most one of both is
+    None.
 
     `path` is relative to `root`. `scratch` is the folder for scratch files in the state folder. Call `apply` first,
     then `undo` if the change must not stay, and `close` at the end in any case.
@@ -203,7 +204,7 @@ def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
 
 
 def sweep(folder: Path) -> None:
-    """Remove the scratch files that killed runs left in a folder. The caller holds the lock of all writers."""
+    """Remove the scratch files that killed runs left in a folder. The caller must hold the lock of all writers."""
     with suppress(OSError):
         for entry in os.scandir(folder):
             if _SCRATCH_NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):

@@ -41,7 +41,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Draft(Generic[Result]):
-    """What a plan returns. `contents`: the files to write, empty for no write. `result`: what the caller gets then."""
+    """What the `plan` function of `write` or `commit` returns. `contents`: the files to write, empty for no write.
+    `result`: what the caller gets then."""
 
     contents: Contents
     result: Result
@@ -55,7 +56,8 @@ class CommitDraft(Draft[Result]):
 
 
 class Position(NamedTuple):
-    """`head`: the commit of HEAD, None before the first commit. `branch`: its name, None if HEAD is detached."""
+    """Where HEAD is. `head`: its commit (oid), None before the first commit. `branch`: the name of the current branch,
+    None if HEAD is detached."""
 
     head: str | None
     branch: str | None
@@ -67,7 +69,8 @@ def position(repo: Repository) -> Position:
 
 
 class Reading:
-    """Reads files of the work tree for a plan. `noted`: path -> the bytes read, compared again before the write."""
+    """Reads files of the work tree for the `plan` of `write` or `commit`. `noted`: path -> the bytes that were read
+    (None: no file), which are compared again before the write."""
 
     def __init__(self, repo: Repository) -> None:
         self.repo = repo
@@ -126,7 +129,8 @@ class Reading:
         return data
 
     def committed_or_new(self, path: str) -> bytes:
-        """As `committed`; b"" if there is no file."""
+        """The bytes of a file that equals the one in HEAD; b"" if there is no file. Raises GitMemError as
+        `committed`."""
         if self.raw(path) is None:
             return b""
         return self.committed(path)
@@ -191,7 +195,8 @@ def write(repo: Repository, plan: Callable[[Reading], Draft[Result]], *, undoabl
     """Write the files of a plan, all or none, in the order of the draft; commit nothing. Returns the draft's result.
 
     `plan` reads files through its argument. If one of the files changed before it was written, `plan` is called again,
-    TRIES times in all; then Changed is raised. `undoable`: `git mem undo` can undo this write.
+    TRIES times in all; then Changed is raised. `undoable`: `git mem undo` can undo this write. Raises the errors of
+    `plan` and of `writer`.
     """
     with writer(repo):
         for attempt in range(TRIES):
@@ -264,7 +269,7 @@ def commit_files(
 ) -> str:
     """Write `contents` over the bytes `noted` and commit these files on top of `before`. Returns the oid of the commit.
 
-    The caller holds the lock of `writer`. `undoable`: as for `commit`. Raises as `commit`.
+    The caller must hold the lock of `writer`. `undoable`: as for `commit`. Raises as `commit`.
     """
     ensure_position(repo, before)
     with replaced(repo, contents, noted, before=before, undoable=undoable):
@@ -305,7 +310,7 @@ def replaced(
     somebody else saved meanwhile stays, and so does a file that HEAD holds since it moved on from `before`. `before` is
     None if the block does not commit. `recorded`: if the process is killed, the next run undoes the write. `undoable`:
     `git mem undo` can undo the write. Lines that a program wrote to a replaced file that it had open are added to the
-    new file, and a warning is logged. The caller holds the lock of `writer`.
+    new file, and a warning is logged. The caller must hold the lock of `writer`.
     """
     assert repo.root is not None
     scratch = scratch_folder(repo)

@@ -79,8 +79,8 @@ def remember(
 ) -> None:
     """Add the write of `contents` over the bytes `noted` to the record. `commit`: the commit of the write, "" if none.
 
-    Does nothing if the record cannot be written (a full disk): the write itself is done. The caller holds the lock of
-    all writers.
+    Does nothing if the record cannot be written (a full disk): the write itself is done. The caller must hold the lock
+    of all writers.
     """
     if not contents:
         return
@@ -148,7 +148,7 @@ def discard(repo: Repository) -> None:
 
 
 def drop(repo: Repository, entries: Sequence[Entry]) -> None:
-    """Remove these entries, which were undone, from the record. The caller holds the lock of all writers."""
+    """Remove these entries, which were undone, from the record. The caller must hold the lock of all writers."""
     _save(repo, [entry for entry in load(repo) if entry not in entries])
 
 
@@ -157,7 +157,7 @@ def drop_texts(repo: Repository, *, mark: bool = False) -> None:
 
     Writes that were committed and files that were created can still be undone. `mark`: add an entry without files, so
     that an earlier write is not undone in place of this one. Raises GitMemError if a record cannot be removed. The
-    caller holds the lock of all writers.
+    caller must hold the lock of all writers.
     """
     entries = [_without_texts(entry) for entry in load(repo)]
     if mark:

@@ -207,7 +207,7 @@ def flushed_file(folder: Path, target: Path, data: bytes, *, private: bool = Fal
 
 
 def drop_empty_parents(root: Path, path: str) -> None:
-    """Remove the folders that became empty when the file `path` was removed; never `root`, and no symbolic link."""
+    """Remove the folders above the removed file `path` that are empty now; never `root`, and no symbolic link."""
     for folder in resolve(root, path).parents:
         if folder == root or not folder.is_relative_to(root):
             return
@@ -230,7 +230,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def default_mode() -> int:
-    """The mode of a new file by the user's umask."""
+    """The permission bits of a new file by the user's umask, such as 0o644."""
     mask = os.umask(0o077)
     os.umask(mask)
     return 0o666 & ~mask
