@@ -43,7 +43,7 @@ def answer_start(event: Event) -> str:
 
 
 def _start_context(event: Event) -> str:
-    """The context for the start of a session, recorded as given; "" if there is none. The caller holds the lock of
+    """The context for the start of a session, recorded as given; "" if there is none. The caller must hold the lock of
     `context_lock_held`.
 
     A resumed session whose transcript has our earlier contexts gets only new statements; so does a session whose first

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def write_turn(event: Event) -> str:
-    """Stop: write the decisions of the turn to the daily log, unless `mem.sessionFlush` is false. Returns "" always."""
+    """Stop: write the decisions of the turn to the daily log, unless `mem.sessionFlush` is false. Other sessions that
+    are due are ended, and sessions that wait are written. Returns "" always."""
     from gitmem.sessions.lifecycle import flush
 
     def write(transcript: Transcript, source: Source) -> FlushResult:

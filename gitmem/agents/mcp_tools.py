@@ -172,7 +172,8 @@ def _without_limits(schema: Any) -> Any:
 
 
 def listed(*, read_only: bool) -> list[dict[str, Any]]:
-    """The result of `tools/list`. `read_only`: only tools that write nothing."""
+    """The tools as `tools/list` lists them: name, title, description, annotations and input schema, without limits of
+    values. `read_only`: only tools that write nothing."""
     return [
         {
             "name": name, "title": tool.title, "description": tool.description, "annotations": tool.hints,

@@ -168,8 +168,9 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
 
 def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
     """memory_add: write a line to today's log. Returns the place of the new line, the masks in it, and the facts that
-    it repeats, replaces or contradicts. Raises UsageError for an unknown type and for code that cannot be cited,
-    Refused by the gate."""
+    it repeats, replaces or contradicts. With `supersedes` the answer says whether the next promotion or a person
+    replaces that fact by the line. Raises UsageError for an unknown type and for code that cannot be cited, Refused by
+    the gate."""
     from gitmem.claims.anchoring import citation_pairs
     from gitmem.memory import writing
     from gitmem.memory.fact import TYPES

@@ -56,13 +56,13 @@ class Organisation:
     note: str = ""
 
     def search(self, query: str, *, limit: int = 6) -> Value:
-        """`git mem search` there; {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first.
-        `limit`: hits at most."""
+        """Search the organisation's memory at `commit`, as `git mem search`: {"query", "at", "lanes", "stale",
+        "answered", "hits": [...]}, best hit first. `limit`: hits at most."""
         from gitmem.search.request import SearchRequest
 
         return search(self.repo, self.config, SearchRequest(query, limit, at=self.commit), self.now())
 
     def get(self, path: str, first: int = 0, last: int = 0) -> Value:
-        """`git mem show` there: lines `first` to `last`, 0 for the file's ends. Raises MissingFile if the memory has no
-        such file, UsageError if `first` is past its end."""
+        """Lines `first` to `last` of a memory file at `commit`, 0 for its ends, as `git mem show`. Raises MissingFile
+        if memory has no such file, UsageError if `first` is past its end."""
         return read_lines(self.repo, self.config, path, first, last, self.commit)

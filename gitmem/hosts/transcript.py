@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class Role(StrEnum):
-    """The speaker of a turn."""
+    """The speaker of a turn; the "speaker" of a tool's result is `tool`."""
 
     USER = "user"
     ASSISTANT = "assistant"

@@ -109,8 +109,9 @@ class MaskedTranscript:
 def mask_transcript(data: bytes, clean: Callable[[str], str]) -> MaskedTranscript:
     """The transcript with `clean` applied to every text. An unchanged line stays byte for byte.
 
-    Texts are the JSON strings of at least MIN_TEXT_CHARACTERS, except the values of structural keys
-    (`_is_structural`). A line that is not JSON is one text. `clean` is called once for each text.
+    Texts are the JSON strings of at least MIN_TEXT_CHARACTERS, except the values of keys that a host needs unchanged
+    (ids, hashes, signatures, times, types, roles, encoded data). A line that is not JSON is one text. `clean` is called
+    once for each text.
     """
     clean_once = cache(clean)  # hosts repeat texts, and `clean` scans for secrets
 
