@@ -42,7 +42,8 @@ DEFAULT_TOKEN = (  # a note in the text of a pull request
 
 
 def propose_promotion(branch: str, limit: int, model_name: str, key: str) -> None:
-    """Promote on a branch and keep one pull request of it up to date; writes the step outputs.
+    """Promote on a branch and keep one pull request of it up to date; writes the step outputs. If the last pull request
+    was declined, its facts are taken off the branch first and not proposed again.
 
     `limit`: facts at most, 0 for the setting. `model_name`: in place of mem.model, "" for that. `key`: the key for an
     `http:` model, "" for none. Raises GitMemError without a token and for the default branch, ModelUnavailable.

@@ -61,8 +61,9 @@ def register(
     """Register with the named hosts in this project, or with `remove` unregister, and print the changes.
 
     `own_memory`: only set the setting by which a host keeps its own memory in memory/HOST here; unregistering removes
-    it. A host with a problem does not stop the others. Returns 3 if a host had a problem, else 0. Raises GitMemError in
-    a bare repository and for the problem of a single host, UsageError if no host is named or found.
+    it. A host with a problem does not stop the others. After registering, the MCP server is started once, and its
+    number of tools is printed. Returns 3 if a host had a problem, else 0. Raises GitMemError in a bare repository and
+    for the problem of a single host, UsageError if no host is named or found.
     """
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")

@@ -123,8 +123,8 @@ def open_here(
 
 
 def default_span(repo: Repository) -> str:
-    """The range for a command that was given none (`git.upstream.default_range`); it is printed on standard error.
-    Raises GitMemError as `default_range`."""
+    """The range for a command that was given none: the current branch's own commits, such as `origin/main..HEAD`
+    (`git.upstream.default_range`). Prints it on standard error. Raises GitMemError as `default_range`."""
     from gitmem.git.upstream import default_range  # few commands take a range
 
     span = default_range(repo)

@@ -71,8 +71,8 @@ def kept_files(repo: Repository) -> list[Path]:
 
 
 def state_parts(repo: Repository) -> Iterator[Part]:
-    """The search index and the other state of this repository, each if there is any; without the record of `git mem
-    undo`."""
+    """The search index and the other state of this repository as parts to remove, each if there is any; without the
+    record of `git mem undo`."""
     folder = state_folder(repo)
     if folder is None:
         return
@@ -92,7 +92,7 @@ def state_parts(repo: Repository) -> Iterator[Part]:
 
 
 def undo_part(repo: Repository) -> Part | None:
-    """The record of `git mem undo`; None if there is none."""
+    """The record of `git mem undo` as a part to remove; None if there is none."""
     folder = state_folder(repo)
     if folder is None:
         return None
@@ -121,7 +121,7 @@ def remove_folder(repo: Repository) -> bool:
 
 
 def settings_part(environ: Mapping[str, str]) -> Part | None:
-    """The person's own `mem.*` settings in Git's global configuration; None if there are none."""
+    """The person's own `mem.*` settings in Git's global configuration, as a part to remove; None if there are none."""
     keys = _global_keys(environ)
     if not keys:
         return None

@@ -39,10 +39,10 @@ MAX_NAMED = 10  # facts that end soon, or folders with memory, that one check na
 def command(repair: bool, remote: bool, as_json: bool) -> int:
     """Check the index and the set-up against what they should be.
 
-    Tree, chunks, words and vectors of the index are compared with Git; exit 1 where they differ. Every memory file is
-    read and parsed again, and what is stored must be what comes out. Also whether the gate stands as it was put up:
-    hooks, pinned revisions, modes, exceptions, settings; which facts end in the next 30 days; what hooks of hosts could
-    not do; and what a run that was killed has left, Git's locks and a merge that has not ended.
+    Tree, chunks, words and vectors of the index are compared with Git. Every memory file is read and parsed again, and
+    what is stored must be what comes out. Also whether the gate stands as it was put up: hooks, pinned revisions,
+    modes, exceptions, settings; which facts end in the next 30 days; what hooks of hosts could not do; and what a run
+    that was killed has left, Git's locks and a merge that has not ended. Exit 1 when a check finds something wrong.
     """
     repo, config = open_here()
     if repair and repo.root is not None:

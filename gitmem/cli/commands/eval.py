@@ -322,7 +322,8 @@ def _is_below_floor(run: list[QuestionResult], name: str, floors: Sequence[tuple
 
 
 def promotion(facts: Path, model: str, as_json: bool) -> int:
-    """Print the figures of the promotion model on the rows of the file `facts`. `model`: "" for the configured one."""
+    """Print how well the promotion model picks the lines that people kept, by the rows of the file `facts`: precision,
+    recall and F1. Returns 0. `model`: "" for the configured one."""
     repo, config = open_here({"model": model})
     policy = worktree_policy(repo, now().date())
     proposer = promotion_model(repo, config, policy, os.environ, progress=say_progress)
@@ -343,7 +344,9 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
 
 
 def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lost: list[str]) -> dict[str, Any]:
-    """The JSON of docs/json.md, "eval". No class lists these keys, because the figures' names are keys of a group."""
+    """The figures as `git mem eval --json` prints them: {"runs": [{"name", "groups": [...]}], "gained", "lost"}.
+    `columns`: run -> category -> figures. `gained`, `lost`: questions. No class lists these keys, because the figures'
+    names are keys of a group."""
     return {
         "runs": [
             {

@@ -22,7 +22,7 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
 
     It then holds the work tree, HEAD and the local branches. Searches do this by themselves; hooks and this command
     only make their part smaller. The index is disposable: it lies in `gitmem/` of the Git directory and is built from
-    Git at any time.
+    Git at any time. Exit 3 when not all could be indexed.
     """
     if hook:
         index_hooks.refresh_in_process("index")

@@ -23,9 +23,10 @@ def command(
 ) -> None:
     """Put '[ENTITY] TEXT' first under "Insights" in MEMORY.md.
 
-    It stands there once an entity and day. The newest 50 stay, older ones go to memory/archive/YYYY.md. Data with holes
-    (`?`, 0.00, unknown, N/A, {placeholder}, a field without a value) is refused, with what is missing. Nothing is
-    committed. Personal data is masked unless --keep pii; what was masked is said.
+    An entity gets one insight a day: a second one is not written. The newest 50 stay, older ones go to
+    memory/archive/YYYY.md. Data with holes (`?`, 0.00, unknown, N/A, {placeholder}, a field without a value) is
+    refused, with what is missing. Nothing is committed. Personal data is masked unless --keep pii; what was masked is
+    said.
 
     \b
     git mem insight '[ACME] margin fell to 3 % in Q2'

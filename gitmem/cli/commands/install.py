@@ -69,7 +69,8 @@ LEFTHOOK_JOBS = (  # of the hooks that lefthook can run for us
 
 @dataclass(frozen=True, slots=True)
 class HookChanges:
-    """What a command did to the hooks in `folder` and to the merge driver, or with `dry_run` would do."""
+    """What `install` or `uninstall` did to the hook files in `folder` (`steps`) and to the merge driver, or with
+    `dry_run` would do."""
 
     folder: Path
     steps: Sequence[Step]

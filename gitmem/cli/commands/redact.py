@@ -38,14 +38,15 @@ MAX_LISTED_MASKS = 20  # masks of one file that are listed; the others are count
 @click.argument("paths", nargs=-1, shell_complete=completions.paths, required=True)
 @click.option("--staged", is_flag=True, help="Mask what is staged as well, so that the next commit has it masked.")
 @click.option("--dry-run", is_flag=True, help="Say what would be masked, and do nothing.")
-@click.option("--force", is_flag=True, help="Mask even where the masks take more than half of a file.")
+@click.option("--force", is_flag=True, help="Mask even where the masks take most of a file.")
 @json_option
 def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as_json: bool) -> int:
     """Mask what `git mem scan` finds in PATHS, in place.
 
     Masks secrets, personal data and whatever else a mask mends, and says what each mask replaced. What no mask mends
     (conflict markers, a file that cannot be read) stays, is named with what mends it, and ends with exit 1. Masks that
-    take more than half of a file are refused before anything is written; --force masks it.
+    take all of a file, or more than half of it and more than 400 characters, are refused before anything is written;
+    --force masks it.
 
     Lines keep their numbers. A secret that was committed stays in history: rotate it first (docs/leaked-secret.md).
     A daily log that is masked needs a Memory-Rewrite trailer; the commit-msg hook adds it by itself.
@@ -112,7 +113,8 @@ class Plan:
 
 
 def refuse_excessive(plans: Sequence[Plan]) -> None:
-    """Raise Refused if the masks would take more of a file than is allowed without --force."""
+    """Raise Refused if the masks would take all of a file, or more than half of it and more than 400 characters;
+    --force allows that."""
     for plan in plans:
         if plan.redaction.excessive(plan.size):
             characters = "all" if plan.redaction.whole else f"{plan.redaction.characters:,}"

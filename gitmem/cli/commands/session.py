@@ -122,14 +122,16 @@ def show_report(report: Report, as_json: bool, *, of_flush: bool = False) -> Non
 
 
 def place(transcript: Path) -> str:
-    """The path under which a later reset finds the transcript; "" for standard input."""
+    """The absolute path of the transcript, which is recorded so that a later reset finds the file; "" for standard
+    input."""
     if str(transcript) == "-":
         return ""
     return str(transcript.absolute())
 
 
 def say_ended(ended: Sequence[EndedSession]) -> None:
-    """Print on standard error which sessions a reset ended."""
+    """Print on standard error which sessions were ended because `mem.sessionReset` made them due, why, and the path of
+    the episode of each."""
     for session in ended:
         where = session.episode or session.problem or "nothing was said"
         say(f"git mem: session {escape(session.session, keep='')} ended, {session.reason}: {escape(where, keep='')}")
@@ -139,9 +141,9 @@ def say_ended(ended: Sequence[EndedSession]) -> None:
 class Report:
     """The result of `flush` or `end`.
 
-    `flushed`: the lines that were written. `ended`: the sessions that a reset ended. `episode`: the path of the
-    episode, "" for none. `due`: why a flush was due, "" if that was not asked. `promotion`: the promotion that a flush
-    proposed, None for none.
+    `flushed`: the lines that were written. `ended`: other sessions that were due (`mem.sessionReset`) and were ended.
+    `episode`: the path of the episode, "" for none. `due`: why a flush was due, "" if that was not asked. `promotion`:
+    the promotion that a flush proposed, None for none.
     """
 
     flushed: FlushResult

@@ -34,9 +34,9 @@ RECEIPT_DAYS = 7  # today and the days before it whose receipts are counted
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What both forms of the output show. `gate`, `hooks`: None in a bare repository, which has no work tree.
-    `refused`: the last refusal, None if a commit or push has passed since. `consolidation`: the record of the last one.
-    """
+    """What `git mem status` shows, as text or as JSON. `gate`, `hooks`: None in a bare repository, which has no work
+    tree. `refused`: the last refusal, None if a commit or push has passed since. `consolidation`: the record of the
+    last one."""
 
     index: Status
     gate: Counts | None

@@ -36,8 +36,8 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     What was not committed goes out of the files again; what was committed is reverted by a commit of its own. On a
     terminal it shows what goes and asks first; elsewhere it acts at once, as every command does that changes memory.
     Again, it takes back the one before, twenty at most; what one command wrote goes together. What was written on
-    another branch (`promote --branch`) is taken back on that branch. A file that was changed
-    since is never touched. What `redact` masked does not come back.
+    another branch (`promote --branch`) is taken back on that branch. A file that was changed since is never touched. A
+    `no` to the question ends with 1. What `redact` masked does not come back.
 
     \b
     git mem undo --dry-run
