@@ -188,7 +188,10 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
 
 @command.command("comment")
 def comment_command() -> int:
-    """Do what a comment on a pull request asks: `/mem accept`, `/mem reject ID reason`, `/mem settle ID later`."""
+    """Do what a comment on a pull request asks: `/mem accept`, `/mem reject ID reason`, `/mem settle ID later`.
+
+    Needs GitHub and a token. The step output `result` says what became of it.
+    """
     set_bot_identity()
     repo, config = open_here()
     event = read_event()
@@ -248,7 +251,10 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
 
 @command.command("merge")
 def merge_command() -> int:
-    """Merge the default branch into the open memory pull requests, fact by fact."""
+    """Merge the default branch into the open memory pull requests, fact by fact.
+
+    What merges without a conflict is pushed. The step outputs `merged` and `conflicts` have the numbers.
+    """
     set_bot_identity()
     repo, config = open_here()
     _, client = forge_and_client()

@@ -108,7 +108,8 @@ def command(
     Our lines are added to this repository's hooks, and Git merges memory fact by fact. Hooks that are there keep
     running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected (with husky the files it runs;
     in a folder for all repositories our lines act in this one only); all work trees share the hooks. Installing again
-    updates. `git mem doctor` says when another program has taken them away.
+    updates. With --agent it registers with hosts of agents and leaves the Git hooks as they are. `git mem doctor` says
+    when another program has taken them away.
     """
     if own_memory and (user or not agents or FOUND in agents):
         raise UsageError("--own-memory goes with --agent NAME", "git mem install --agent claude --own-memory")

@@ -42,8 +42,8 @@ MAX_MERGED_BYTES = 1 << 18  # bytes of a version; a larger one is merged as text
 def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: int, path: str) -> None:
     """Merge THEIRS into OURS, both made from BASE, fact by fact.
 
-    Ends with 1 where OURS holds marked conflicts. Git runs this; `git mem install` sets it up as: git-mem merge-driver
-    -- %O %A %B %L %P
+    The result is written to OURS. Ends with 1 where OURS holds marked conflicts. Git runs this; `git mem install` sets
+    it up as: git-mem merge-driver -- %O %A %B %L %P
     """
 
     try:

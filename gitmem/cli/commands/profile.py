@@ -26,8 +26,8 @@ def command() -> None:
     """Keep several memories apart.
 
     Each profile has its own repository, index and identity. The profile in force (`switch`) is where commands go, from
-    any folder; `git mem --profile NAME ...` names one for one command. The gate, `install` and hooks always speak of
-    the repository they stand in.
+    any folder; `git mem --profile NAME ...` names one for one command. The gate, `install` and hooks always act on the
+    repository of the current folder.
     """
 
 
@@ -148,7 +148,8 @@ def shape(profile: profiles.Profile, active: str) -> dict[str, object]:
 def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
     """Put the profile NAME in force.
 
-    Working values of sessions are cleared, and hooks keep nothing that was said before: nothing is carried over.
+    Working values of sessions are cleared in the memories of both profiles, and hooks write nothing that was said
+    before: nothing is carried over.
     """
     if bool(name) == nobody:
         raise UsageError("name a profile, or --none", "git mem profile list")

@@ -187,8 +187,9 @@ def jobs(context: click.Context, retry: bool, as_json: bool) -> int:
 def audit(context: click.Context, tenant: str, repository: str, oid: str, as_json: bool) -> int:
     """Show what is there of REPOSITORY, and who asked.
 
-    Of one that was removed it shows that nothing is left, in the tables and, run with the server's --config where its
-    copies are, on disk; of a blob that a rewritten history dropped the same. Exits 1 where something is left.
+    For a repository that was removed it counts what is left in the tables and, run with the server's --config where its
+    copies are, on disk; with --blob the same for a blob that a rewritten history dropped. Exits 1 where something is
+    left.
     """
     from gitmem.server.mirrors import Mirrors
 

@@ -83,7 +83,7 @@ def flush_command(
     """Write what TRANSCRIPT decided to the agent's daily log.
 
     Decisions, promises, preferences and exceptions are kept. Appends only, each line with its turn; twice is the same
-    as once.
+    as once. Nothing is committed without --promote (or `mem.sessionPromote`).
     """
     from gitmem.sessions.automation import commit_and_promote, end_due_sessions, session_model
     from gitmem.sessions.compaction import full_window_reason
@@ -356,7 +356,8 @@ def compact_command(
 def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: int, hard: bool) -> None:
     """Shorten old tool results of TRANSCRIPT.
 
-    The last three turns of the assistant keep theirs.
+    The last three turns of the assistant keep theirs. Masks secrets, and writes to standard output or -o, over
+    TRANSCRIPT only with --in-place.
     """
     from gitmem.hosts.transcript_editing import prune_transcript
     from gitmem.sessions.compaction import prune

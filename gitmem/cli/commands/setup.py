@@ -88,9 +88,9 @@ def command(**given: Any) -> int:
 
     The steps are repository, hooks, agents' hosts, a first fact, and a check that all of it answers.
 
-    Each step prints the plain command that it stands for and asks before it runs it; what is done already is left as
-    it is, so that it can be run again. Where nobody is at a terminal it asks nothing: it prints the commands, and runs
-    them with --yes.
+    Each step prints the plain command that it stands for and asks before it runs it; what is done already is left as it
+    is, so that it can be run again. Where nobody is at a terminal it asks nothing: it prints the commands, and runs
+    them with --yes. Exit 3 when a step failed; later steps are not run then.
 
     \b
     git mem setup ~/memory

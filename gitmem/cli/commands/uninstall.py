@@ -54,7 +54,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     block of AGENTS.md in this project. Then it asks about the rest, one part at a time: registrations in your home and
     your own settings (both for all repositories), the search index, other state, and last the record of `git mem undo`.
     Without a terminal it asks nothing and the rest stays, but for what --user, --purge or --yes name. Memory files and
-    history stay as they are; so do sessions that are not written yet.
+    history stay as they are; so do sessions that are not written yet. Exit 3 when something could not be removed.
 
     \b
     git mem uninstall --dry-run

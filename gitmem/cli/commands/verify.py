@@ -29,8 +29,9 @@ from gitmem.provenance.verify import Verdict
 def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: bool) -> None:
     """Check that each promoted fact has its source.
 
-    Its text must be the one that was promoted; exit 1 where it is not. RANGE is A..B (facts B has and A has not), a
-    single revision (all facts there), or nothing (HEAD).
+    Its text must be the one that was promoted. Exit 1 for a finding: another text, a source that is gone or changed;
+    with --policy also a fact that an agent added by no promotion, and in a range a trailer of an agent that does not
+    hold. RANGE is A..B (facts B has and A has not), a single revision (all facts there), or nothing (HEAD).
 
     \b
     git mem verify
