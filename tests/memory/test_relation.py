@@ -26,6 +26,14 @@ def test_the_period_of_a_rate_is_no_length_of_time() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "dim"),
+    [("the track is 1500 m long", "length"), ("the limit is 512m", "size"), ("the limit is 512 M", "size")],
+)
+def test_a_small_m_behind_a_blank_is_a_length_and_no_size(words: str, dim: str) -> None:
+    assert [token.dim for token in tokens(words) if token.kind == NUMBER] == [dim]
+
+
+@pytest.mark.parametrize(
     ("words", "values"),
     [
         ("two thousand three hundred rows", [2300]),

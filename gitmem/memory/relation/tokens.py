@@ -451,6 +451,8 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
     if match["unit2"]:
         unit, end = match["unit2"], match.end()
     raw = raw[: end - start]
+    if unit == "m" and raw.endswith(" m"):
+        unit = "metre"  # behind a blank, as units of length are written; `512m` and `512 M` are a size
     dim, factor = _measure(unit, figures[0])
     for letter in (match["big"] or "").strip():
         factor *= _LETTER_FACTORS.get(letter, 1)
