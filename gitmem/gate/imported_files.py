@@ -1,9 +1,9 @@
 """Finds the files of a tree that agents read only because another file names them.
 
-A file is named by `@path` or `@{path}` in a file that agents read, as instructions in a host's settings, or by lying
-below the folder of a SKILL.md or in a folder that a plugin of Claude Code has. Only the files that can name others are
-read. A file found by mistake costs one scan; a missed one is never scanned. So settings are searched for strings
-instead of parsed, and paths are compared without regard to case.
+A file is named by `@path` or `@{path}` in a file that agents read, by `#file:path` or a link in a file of Copilot, as
+instructions in a host's settings, or by lying below the folder of a SKILL.md or in a folder that a plugin of Claude
+Code has. Only the files that can name others are read. A file found by mistake costs one scan; a missed one is never
+scanned. So settings are searched for strings instead of parsed, and paths are compared without regard to case.
 """
 
 from __future__ import annotations
@@ -32,6 +32,12 @@ _IMPORT = lazy(
     r"|@\{(?P<braced>[^{}\n]+)\}",  # geminicli.com/docs/cli/custom-commands
     re.MULTILINE,
 )
+# In the files of Copilot below .github: code.visualstudio.com/docs/copilot/customization/prompt-files
+_REFERENCE = lazy(
+    r"#file:(?:'(?P<single>[^'\n]+)'|(?P<bare>[^\s'\"`<>()\[\]]+))"
+    r"|\]\(\s{0,3}<?(?P<link>(?![a-zA-Z][\w+.-]{0,20}:|//)[^\s<>()#]+)"
+)
+_COPILOT = ".github/"
 _FILE_VALUE = lazy(r"\{file:([^{}\"\n]+)\}")  # opencode.ai/docs/config: a value that is the text of a file
 _KEY = lazy(rf"(?<![\w-])[\"']?(?P<key>{'|'.join(LEADING_KEYS)})[\"']?\s*[:=]")
 _STRINGS = lazy(r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'|([^\s,\[\]{}\"'#]+)")
@@ -109,8 +115,8 @@ def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> 
 
 
 def _imports(path: str, text: str, tree: _Tree) -> Iterator[str]:
-    """The files that a text names by `@path`."""
-    for places in import_places(path, text):
+    """The files that a text names by `@path`, and the text files that a file of Copilot names in its own ways."""
+    for places in [*import_places(path, text), *_references(path, text)]:
         there = [file for place in places[:2] for file in tree.named(place)]
         yield from there or (file for place in places[2:] for file in tree.named(place))
 
@@ -128,6 +134,20 @@ def import_places(path: str, text: str) -> Iterator[list[str]]:
             for spelled in (name, name.rstrip(".,;:!?*_"))
             for at in (folder, "")
         ]
+
+
+def _references(path: str, text: str) -> Iterator[list[str]]:
+    """As `import_places`, for the links and `#file:path` of a file of Copilot: relative to the text's folder or to the
+    root, with the ending of a text file."""
+    if f"/{_COPILOT}" not in f"/{path.casefold()}":
+        return
+    from gitmem.gate.detectors.injection.decoding import unquoted  # only repositories with files of Copilot need it
+
+    folder = path.rpartition("/")[0]
+    for match in _REFERENCE.finditer(text):
+        name = unquoted(match["single"] or match["bare"] or match["link"]).rstrip(".,;:!?*_")
+        if name.casefold().endswith(TEXT_ENDINGS):
+            yield [posixpath.normpath(posixpath.join(at, name.lstrip("/"))) for at in (folder, "")]
 
 
 def _named_by_settings(path: str, text: str, tree: _Tree) -> set[str]:

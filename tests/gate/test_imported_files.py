@@ -53,6 +53,21 @@ LEADING = {
     "a prompt of opencode": ("opencode.json", '{"agent": {"b": {"prompt": "{file:./docs/b.txt}"}}}', "docs/b.txt"),
     "a template": (".opencode/opencode.json", '{"command": {"b": {"template": "{file:../b.rst}"}}}', "b.rst"),
     "the folder of opencode": (".opencode/opencode.json", '{"instructions": ["docs/a.txt"]}', "docs/a.txt"),
+    "a reference of copilot": (
+        ".github/prompts/x.prompt.md",
+        "Follow #file:'../../docs/my style.txt'.",
+        "docs/my style.txt",
+    ),
+    "from the root": (
+        ".github/copilot-instructions.md",
+        "Rewrite as in #file:docs/style.txt, please",
+        "docs/style.txt",
+    ),
+    "a link of copilot": (
+        ".github/instructions/x.instructions.md",
+        "See [style](../../docs/my%20style.txt).",
+        "docs/my style.txt",
+    ),
     "many globs": (
         "opencode.json",
         '{"instructions": [' + '"%s*", ' * 200 % tuple(range(200)) + '"docs/s*"]}',
@@ -69,6 +84,21 @@ def test_what_leads_to_a_file_is_seen_in_every_spelling(repo: Repo, how: str) ->
     found = imported_files(opened, opened.entries("HEAD"))
     assert found == {led} if how != "many globs" else led in found
     assert "src/a.txt.py" not in found
+
+
+def test_links_to_pages_and_programs_and_links_of_other_files_lead_nowhere(repo: Repo) -> None:
+    links = "[a](https://x.example/docs/style.txt) [b](../../src/a.py) #file:src/a.py [c](#docs/style.txt)"
+    repo.commit(
+        "start",
+        {
+            ".github/prompts/x.prompt.md": links,
+            "CLAUDE.md": "[d](docs/style.txt)",
+            "docs/style.txt": "x\n",
+            "src/a.py": "x\n",
+        },
+    )
+    opened = open_repository(repo.path, os.environ)
+    assert imported_files(opened, opened.entries("HEAD")) == frozenset()
 
 
 def test_a_file_that_was_there_before_something_leads_to_it_is_scanned_then(repo: Repo) -> None:
