@@ -107,6 +107,17 @@ _ALLOWED = lazy(
     r"|\b(?:sandbox|staging|test|dev(?:elopment)?|scratch) (?:accounts?|clusters?|environments?|databases?|servers?)\b[^.\n]{0,60}\b(?:may|can|is (?:fine|ok|allowed))\b"
     r"|(?:サンドボックス|テスト|開発|検証)[^。\n]{0,40}(?:して|消して)も(?:よい|いい|構わ)|(?:沙箱|测试|开发)[^。\n]{0,30}(?:可以|允许)"
 )
+# What a speaker runs and reports: `Let me run it in the background, then send what comes out`.
+_ANNOUNCED = lazy(
+    r"\b(?:let me|i'll|i will|i'm going to|i am going to) (?:now |just |also |first )?(?:run|rerun|re-run|start|restart|try) "
+)
+_BESIDE_ANNOUNCED = frozenset({C.EXECUTE, C.SEND, C.REVEAL, C.AGENT, C.ORDER, C.TASK, C.ALL, C.PLAN})
+# To write a thing into a part of a document is no copy of oneself.
+_ENTERED = lazy(
+    r"\b(?:add|append|insert|copy|paste) it (?:to|in|into|under) (?:the|a|our|your) (?:[a-z-]{1,14} ){0,3}(?:tables?|lists?|sections?"
+    r"|columns?|rows?|sheets?|spreadsheets?)\b"
+)
+_BESIDE_ENTERED = frozenset({C.SPREAD, C.ORDER, C.MEMORY, C.NEGATED, C.PLAN})
 _HIDES_OR_SENDS = frozenset({C.CONCEAL, C.SEND, C.PLACE, C.SECRET, C.OVERRIDE, C.ROLE, C.UNBOUND, C.SPREAD, C.PROMPT})
 _QUOTATIONS = lazy(
     r"\W{0,8}(?:[\"'`「“][^\"'`「」”\n]{3,120}[\"'`」”][\s/,|、·-]{1,6}){1,12}[\"'`「“][^\"'`「」”\n]{3,120}[\"'`」”]\W{0,8}"
@@ -132,6 +143,10 @@ def is_ordinary(unit: str, parts: Collection[C]) -> bool:
     if C.PERSIST in found and not found & _BESIDE_SAVED and _SAVED.search(unit):
         return True
     if C.PERSIST in found and not found & _BESIDE_LANGUAGE and _IN_A_LANGUAGE.search(unit):
+        return True
+    if found <= _BESIDE_ANNOUNCED and C.EXECUTE in found and _ANNOUNCED.search(unit):
+        return True
+    if found <= _BESIDE_ENTERED and C.SPREAD in found and _ENTERED.search(unit):
         return True
     if found & _DESTRUCTIVE and not found & _HIDES_OR_SENDS and (_REASON.search(unit) or _ALLOWED.search(unit)):
         return True
