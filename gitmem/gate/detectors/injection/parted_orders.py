@@ -1,7 +1,8 @@
 """Joins orders that are split over several lines: steps of a list (one reads, another sends) and the cells of a table.
 
 The joined parts become lines with pieces, which the score of `injection` judges. A step with an address is joined with
-up to two steps before it; a table is joined if its cells have one or two words. Prose is not read. Linear in the text.
+up to two steps before it, also where each step is the row of a table; a table is joined if its cells have one or two
+words. Prose is not read. Linear in the text.
 """
 
 from __future__ import annotations
@@ -61,10 +62,22 @@ def _tables(folded: str) -> Iterator[Line]:
         start, at = at, at + len(line) + 1
         if line.count("|") < 2:
             if rows:
+                yield from _step_rows(folded, rows)
                 yield from _table(folded, rows)
                 rows = []
         elif not _RULE.fullmatch(line):
             rows.append([(start + cell.start(), start + cell.end()) for cell in _CELL.finditer(line)])
+
+
+def _step_rows(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
+    """Each row of a table with an address, joined with the row before it and with the two rows before it. Of a row the
+    longest cell is read, which says what the step is."""
+    says = [max(row, key=lambda cell: cell[1] - cell[0]) for row in rows[: _MAX_CELLS // 2] if row]
+    for last, (start, end) in enumerate(says):
+        if "://" in folded[start:end]:
+            for number in range(1, min(last, STEPS - 1) + 1):
+                pieces = tuple(says[last - number : last + 1])
+                yield Line(pieces[0][0], end, pieces=pieces)
 
 
 def _table(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
