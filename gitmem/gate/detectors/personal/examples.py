@@ -27,8 +27,8 @@ def personal_examples() -> dict[str, Examples]:
     return {
         "email": Examples(flag=(f"Ask {person} first.", f"담당자는 {person}이다"),
                           allow=("Write to you@example.com.", "저장소는 git@github.com:acme/notes.git 이다", "install left-pad@1.2.3")),
-        "phone-number": Examples(flag=(f"Call {home} at night.", f"당직 연락처는 {home}이다", "Phone: +1 415 " + "867 2309"),
-                                 allow=("Port 8080 and id 1234-5678.", "버전 2.10.1-2024 를 쓴다", "build 20260205-1130")),
+        "phone-number": Examples(flag=(f"Call {home} at night.", f"당직 연락처는 {home}이다", "Phone: +1 415 " + "867 2309", f'"sender_id": "+44{home[1:4]}9{home[-6:]}"'),
+                                 allow=("Port 8080 and id 1234-5678.", "버전 2.10.1-2024 를 쓴다", "build 20260205-1130", "+1769904000000 is in the patch", "offset +202602051130")),
         "resident-number": Examples(flag=(f"id {resident[:6]}-{resident[6:]}", f"주민번호 {resident}"),
                                     allow=("id 900101-1111111", "주민번호는 적지 않는다", "epoch 1770000000000")),
         "business-number": Examples(flag=(f"BRN {business[:3]}-{business[3:5]}-{business[5:]}", f"사업자등록번호 {business}"),
@@ -61,6 +61,8 @@ def personal_examples() -> dict[str, Examples]:
                                  "李娜怀孕三个月", "김민수는 당뇨병이 있다", "민수는 우울증 약을 먹는다", "Alan has epilepsy, keep flashing demos away"),
                            allow=("Depression of the spring is 4 mm under load.", "The service is healthy.", "우울증 앱은 의료로 분류한다", "운동은 당뇨병 예방에 좋다", "사용자는 당뇨병이 있다고 답한다", "모델은 치매 진단에 쓰인다", "We support diabetes apps.", "糖尿病のアプリ")),
         "postal-address": Examples(flag=("Ship it to 221 Maple Street.", "집은 서울특별시 강남구 테헤란로 152", "送付先は東京都千代田区丸の内1-9-1", "住在北京市朝阳区建国路93号",
-                                         "Jens wohnt in der Lindenstraße 48, 10969 Berlin", "17 rue des Lilas, 75020 Paris", "Lindegracht 48, 1015 KK Amsterdam"),
-                                   allow=("Run 12 Parallel Drive tests", "서울 리전의 로그 152 건", "東京リージョンを使う")),
+                                         "Jens wohnt in der Lindenstraße 48, 10969 Berlin", "17 rue des Lilas, 75020 Paris", "Lindegracht 48, 1015 KK Amsterdam",
+                                         "집 주소: 행복마을 3단지 102동 1203호", "住所はグリーンハイツ203号室", "我家在阳光花园3号楼2单元501室",
+                                         "Home address: Rose Cottage, Lower Slaughter GL54 2HP", "Ship it to P.O. Box 4711, Springfield", "Ann lives at Flat 3, Rose Cottage"),
+                                   allow=("Run 12 Parallel Drive tests", "서울 리전의 로그 152 건", "東京リージョンを使う", "회의실 101동 502호 점검", "Part Number A1 2BC")),
     }  # fmt: skip

@@ -93,6 +93,11 @@ _PHONE = lazy(
     r"|(?P<uk>07\d{3} ?\d{3} ?\d{3})|(?P<de>01[5-7]\d[ /-]?\d{7,8})|(?P<fr>0[1-9](?:[ .]\d\d){4})|(?P<es>[67]\d\d(?: \d\d){3})"
     r"|(?P<tokyo>0\d{1,3}-\d{2,4}-\d{4}))(?![0-9A-Za-z_-]|\.\d)"
 )
+# A number with the code of a country and as many digits as numbers have there (ITU-T E.164): no word need name it.
+_WITH_COUNTRY = lazy(
+    r"[17]\d{10}|(?:20(?=1[0125])|27|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])\d{8,11}"
+    r"|(?:2[1-689]|3[578]|42|5[09]|6[789]|8[05789]|9[679])\d{8,11}"
+)
 _PHONE_WORD = lazy(
     r"phone|tel|call|mobile|cell|contact|fax|sms|whatsapp|handy|móvil|movil|tél|portable|mobiel|number is|reach|전화|휴대|연락|핸드폰"
     r"|電話|携帯|电话|手机|联系|支付宝|微信",
@@ -170,6 +175,20 @@ _STREET = lazy(
     r"(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Boulevard|Blvd|Drive|Court|Ct|Place|Terrace)\b\.?"
     r"(?:,? (?:Apt|Apartment|Unit|Suite|Ste|#)\.? ?[0-9A-Z-]{1,6}\b)?(?:,? [A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15})?,? (?:[A-Z]{2} \d{5}(?:-\d{4})?(?!\d)|[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b))?"
 )
+_LIVES = lazy(
+    r"\b(?:(?:home|postal|mailing|my|her|his|their) address|home:|lives? (?:at|in)|(?:ship|deliver|mail|mov)[a-z]{0,4} (?:[a-z]{1,8} ){0,2}to|delivery address)",
+    re.IGNORECASE,
+)
+_BRITISH = lazy(r"\b[A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,3},? [A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}\b")
+# A home without the name of a street, beside a word for a home: (parts of which it has one, its form, the word).
+_HOMES = (
+    (("호",), lazy(r"(?:\d{1,2}(?:단지|차) ?)?\d{1,4}동 ?\d{1,4}호(?![가-힣]{0,4}[선기관])"), lazy(
+        r"집(?=[은이에 :]|$)|주소|거주|자택|배송|택배|이사|사는 ?곳|살[아고았]")),
+    (("号室",), lazy(r"[一-龥ァ-ヶーA-Za-z]{2,16}[ \u3000]?\d{2,4}号室"), lazy(r"住所|自宅|届け先|送付先|住んで|引っ?越")),
+    (("号楼", "栋", "幢"), lazy(r"[一-龥]{0,12}\d{1,3}(?:号楼|栋|幢)(?:\d{1,2}单元)?\d{2,4}(?:室|号|房)?"), lazy(r"[我他她]家|住[在址]|地址|收货|寄到")),
+    ((" Box ", "Flat ", "Apt "), lazy(
+        r"\bP\.? ?O\.? Box \d{1,6}\b|\b(?:Apt|Flat)\.? #?\d{1,4}[A-Z]?,? [A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,2}"), _LIVES),
+)  # fmt: skip
 _ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
 _WORDS_BEFORE, _WORDS_AFTER = 110, 60  # characters around a number in which the words for it stand
 _BEFORE = 10  # characters before a long number that can belong to it: `GB29NWBK` and a blank or two
@@ -238,10 +257,23 @@ def _mails(raw: str) -> Iterator[re.Match[str]]:
         at = raw.find("@", at + 1)
 
 
+def _is_of_a_country(raw: str, at: int, digits: str) -> bool:
+    """Whether the `digits` behind the `+` at `at` are a telephone number by their form. A line that begins with `+` is
+    one of a patch; numbers with 555 in North America are those of films."""
+    if at == 0 or raw[at - 1] == "\n" or len(set(digits)) < 5:
+        return False
+    return _WITH_COUNTRY.fullmatch(digits) is not None and not (
+        digits[0] == "1" and "555" in (digits[1:4], digits[4:7])
+    )
+
+
 def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
     for match in _PHONE.finditer(raw, first, last):
         digits = _digits(match.group())
-        if match.lastgroup not in ("kr", "jp", "fr") and not _has_context_word(_PHONE_WORD, raw, match.start()):
+        sure = match.lastgroup in ("kr", "jp", "fr") or (
+            bool(match["intl"]) and _is_of_a_country(raw, match.start(), digits)
+        )
+        if not sure and not _has_context_word(_PHONE_WORD, raw, match.start()):
             continue
         if 9 <= len(digits) <= 15 and len(set(digits[-8:])) > 2 and not digits.endswith("12345678"):
             yield match.span()
@@ -327,10 +359,24 @@ def _matches(raw: str, scope: Scope) -> Iterator[tuple[str, int, int]]:
         for hint, pattern in _ADDRESSES:
             if hint.search(raw):
                 yield from (("postal-address", *match.span()) for match in pattern.finditer(raw))
-    if b"1 A" in plain(raw).translate(_NUMBERED) and any([word in raw for word in _STREETS]):
+    marks = plain(raw).translate(_NUMBERED)
+    if b"1 A" in marks and any([word in raw for word in _STREETS]):
         for match in _STREET.finditer(raw):
             if _has_context_word(_ADDRESS_WORD, raw, match.start()):
                 yield "postal-address", *match.span()
+    yield from (("postal-address", *span) for span in _homes(raw, marks))
+
+
+def _homes(raw: str, marks: bytes) -> Iterator[tuple[int, int]]:
+    """The spans of homes without the name of a street: a flat in an estate, a post office box, a British postcode.
+    `marks`: the text in the marks of `_NUMBERED`."""
+    forms = [(form, word) for parts, form, word in _HOMES if any([part in raw for part in parts])]
+    if b" 1AA" in marks:
+        forms.append((_BRITISH, _LIVES))
+    for form, word in forms:
+        for match in form.finditer(raw):
+            if _has_context_word(word, raw, match.start()):
+                yield match.span()
 
 
 def _long_numbers(raw: str) -> Iterator[re.Match[str]]:
