@@ -15,7 +15,14 @@ from functools import cache
 from gitmem.gate.detectors.named_values import settings
 from gitmem.gate.detectors.secrets.candidates import Candidates, Found, end_of_secret, lowered
 from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
-from gitmem.gate.detectors.secrets.features import is_named_id, is_of_other_words, is_uuid, kind_of
+from gitmem.gate.detectors.secrets.features import (
+    column_name,
+    is_named_id,
+    is_of_other_words,
+    is_path_of_ids,
+    is_uuid,
+    kind_of,
+)
 from gitmem.gate.detectors.secrets.rule_tables import label_pattern, patterns, service_names, word_list
 from gitmem.gate.detectors.spans import Spans
 from gitmem.lazy_patterns import lazy
@@ -217,7 +224,7 @@ def _handled(
         return
     if patterns.vault_item_before.search(low, max(0, at - 60), at) or is_named_id(low, *match.span()):
         return
-    if patterns.path_of_uuids.match(value):
+    if is_path_of_ids(value) or patterns.named_id_before.search(low, max(0, at - 20), at):
         return
     if patterns.query_parameter.match(value) and patterns.in_query_before.search(text, max(0, at - 400), at):
         return  # its own name says what it is
@@ -229,6 +236,8 @@ def _handled(
         last = min(len(low), end + 400)
     behind = text[end : end + 2].lstrip(" `")
     cell = low[first:start].lstrip(" \t>").startswith("|") and len(value) >= 32 and behind.startswith("|")
+    if cell and patterns.base58_address.match(value) and patterns.hex_address.search(low, first, last):
+        cell = patterns.called_secret.search(column_name(low, at)) is not None  # else an address on another chain
     if not (cell or _is_handled(low, first, last, spoken) or _is_handed(low, first, start, low[end:last])):
         if not value.isalnum() or patterns.id_before.search(low, max(first, start - 20), at):
             return

@@ -127,15 +127,21 @@ REASONS = {
 }
 
 
-def severity(rule: str, value: str) -> Severity:
-    """The severity of a secret that a rule has found: WARN for a password as manuals show them (`is_sample`), since
-    people use them too; BLOCK for any other."""
-    if rule in _OF_PASSWORDS and is_sample(value):
+def severity(rule: str, text: str, start: int, end: int) -> Severity:
+    """The severity of a secret that a rule has found at start..end: WARN for a password as manuals show them
+    (`is_sample`), since people use them too, and for Korean nouns without quotation marks, which often say where the
+    password is; BLOCK for any other."""
+    if rule in _OF_PASSWORDS and is_sample(text[start:end]):
+        return Severity.WARN
+    if patterns.hangul_words.fullmatch(text, start, end) and patterns.korean_words_before.search(
+        text, max(0, start - _JOIN), start
+    ):
         return Severity.WARN
     return Severity.BLOCK
 
 
 _OF_PASSWORDS = tuple(REASONS)[:5]
+_JOIN = 16  # characters before a value in which stands what joins it to the word for a password
 
 
 # -- passwords, which people choose ------------------------------------------------------------------------------
@@ -433,7 +439,7 @@ def _is_assigned(candidate: Candidate, value: str) -> bool:
 # What is no secret, whatever its name says.
 _NEVER_ASSIGNED = (
     "placeholder", "digest", "readable_base64", "published", "sequence", "addressed", "worded_path", *IDS, "named_path",
-    "model_name", "error_code", "cut_id",
+    "model_name", "error_code", "cut_id", "closing_tag",
 )  # fmt: skip
 
 
@@ -468,7 +474,7 @@ def _behind_service(candidate: Candidate, value: str) -> bool:
 
 _NEVER_OF_A_SERVICE = (
     "model_name", "weights_file", *IDS, "digest", "placeholder", "code", "readable_base64", "sequence", "addressed",
-    "release_file", "feishu_id",
+    "release_file", "feishu_id", "host_and_path",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from zlib import crc32
 from gitmem.gate.detectors.secrets.rule_tables import patterns, tokens, word_list
 
 SHORT_START = 5  # characters up to which the beginning of a token is also part of longer names
+_MAX_WORD, _MAX_NUMBER = 20, 12  # letters of a word, digits of a number in a path
 _MAX_CACHED = 512  # answers remembered: several rules ask about one value
 
 # One of them is in every match of `patterns.placeholder` in ASCII: substrings cost a tenth of the expression.
@@ -97,6 +98,24 @@ def is_tangled(value: str) -> bool:
         elif char in ")]}" and (not open_ones or open_ones.pop() + char not in ("()", "[]", "{}")):
             return True
     return bool(open_ones)
+
+
+def is_path_of_ids(value: str) -> bool:
+    """Whether a value is a path of words, numbers, dates, hexadecimal ids and UUIDs that goes on behind the last id:
+    `main/sessions/<UUID>.jsonl`, and not `admin/<32 hexadecimal digits>`."""
+    if "/" not in value:
+        return False
+    parts = [part for part in patterns.path_part.findall(patterns.path_time.sub("/", value)) if not _is_plain(part)]
+    if parts and value.endswith(parts[-1]):
+        return False
+    return all([is_uuid(part) or patterns.hex_id.fullmatch(part.lower()) for part in parts])
+
+
+def _is_plain(part: str) -> bool:
+    """Whether a part of a path is a number, letters that read as a word, or the few letters of an ending."""
+    if part.isdigit():
+        return len(part) <= _MAX_NUMBER
+    return part.isalpha() and len(part) <= _MAX_WORD and (len(part) <= 5 or _reads(part.lower()))
 
 
 def is_class_name(value: str) -> bool:
@@ -193,13 +212,13 @@ def is_named_id(low: str, start: int, end: int) -> bool:
         return False
     if patterns.hex_label_before.search(before) or patterns.hex_label_behind.match(low, end, end + 40):
         return True
-    return patterns.hex_label_before.search(_column_name(low, start)) is not None
+    return patterns.hex_label_before.search(column_name(low, start)) is not None
 
 
 _MAX_TABLE_CHARACTERS = 4_000  # characters of a table above a cell in which its head is searched
 
 
-def _column_name(low: str, at: int) -> str:
+def column_name(low: str, at: int) -> str:
     """The name of the column of a table in whose cell the offset `at` stands, with a blank behind it; "" outside
     tables."""
     first = low.rfind("\n", 0, at) + 1

@@ -50,12 +50,7 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         return None
     bare = patterns.phrase_to_end.match(text, end)
     if bare is None and not low.isascii():
-        han = None
-        if patterns.cjk_passphrase_word.match(low, start):
-            han = patterns.cjk_phrase.match(text, end)
-        if han is not None and not patterns.cjk_policy.search(han["value"]):
-            return han.span("value")
-        return None
+        return _cjk_phrase_at(text, low, start, end)
     if bare is None:
         if not named:
             return None
@@ -82,6 +77,22 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     if not named:
         return None
     return _loose(text, low, start, end)
+
+
+def _cjk_phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """As `phrase_at`, for words in CJK letters without quotation marks."""
+    phrase = None
+    if patterns.cjk_passphrase_word.match(low, start):
+        phrase = patterns.cjk_phrase.match(text, end)
+    if phrase is None:
+        phrase = patterns.korean_words.match(text, end)
+        if phrase is None or patterns.korean_grammar.search(phrase["value"]):
+            return None
+        if " " in phrase["value"] and not patterns.opened_before.search(low, max(0, start - 8), start):
+            return None
+    if patterns.cjk_policy.search(phrase["value"]):
+        return None
+    return phrase.span("value")
 
 
 def of_access_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:

@@ -36,7 +36,7 @@ from gitmem.gate.detectors.secrets.decision import (
     is_secret,
     severity,
 )
-from gitmem.gate.detectors.secrets.features import classes, is_placeholder
+from gitmem.gate.detectors.secrets.features import classes, is_placeholder, is_words
 from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 MASK = "[password]"
 _NEAR_BEFORE, _NEAR_BEHIND = 60, 80  # characters of a line in which a password stands by its look alone
 _NAMED_WITHIN = 44
+_LONGEST_ADDRESS = 2_000  # characters of an address before a parameter
 _MIN_BARE_CHARACTERS = 4  # characters of a password without quotation marks
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
 _PARTS = word_list("part of a password word")
@@ -154,9 +155,9 @@ def _joined(text: str, low: str, word: re.Match[str], join: re.Match[str], name_
     """As `_beside_word`, when something joins the word, whose name ends at `name_end`, to the text behind it. `join`:
     the match of `password_join` there."""
     aside = join["aside"]
-    if aside and _looks_chosen(aside.strip(" \t()（）")):  # `the default password (...) was`
-        start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（"))
-        end, chosen = join.start("aside") + len(aside.rstrip(")）")), True
+    if aside and _is_told_aside(aside.strip(" \t()（）")):  # `the default password (...) was`
+        start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（\"'`"))
+        end, chosen = join.start("aside") + len(aside.rstrip(")）\"'`")), True
     else:
         start = end = 0
         candidate = _behind(text, low, word, join)
@@ -176,6 +177,15 @@ def _joined(text: str, low: str, word: re.Match[str], join: re.Match[str], name_
     if end - start > MAX_PASSWORD_CHARACTERS:  # or each word for a password in one long value would read it again
         return [], end - MAX_PASSWORD_CHARACTERS // 2
     return [], 0
+
+
+def _is_told_aside(words: str) -> bool:
+    """Whether the words in parentheses behind a word for a password are one: a value that looks chosen, or between
+    quotation marks one of all four classes of characters."""
+    value = words.strip("\"'`")
+    if _looks_chosen(value):
+        return True
+    return value != words and len(value) >= 8 and classes(value) == 4 and not is_placeholder(value) and " " not in value
 
 
 def _is_changed(text: str, start: int, end: int) -> bool:
@@ -212,6 +222,12 @@ def _near(text: str, start: int, end: int) -> Iterator[Span]:
     last = text.find("\n", end, end + _NEAR_BEHIND)
     if last < 0:
         last = end + _NEAR_BEHIND
+    if patterns.app_before.search(text[max(0, start - 24) : start].lower()):
+        for match in patterns.app_password.finditer(text, end, last):
+            value = match["value"]
+            prose = is_told(value.replace("-", " ")) or (not match["gap"] and is_words(value))
+            if not prose and not is_placeholder(value):
+                yield match.span("value")
     single = text.count("*", first, last) == 1  # no emphasis
     for match in patterns.shaped_value.finditer(text, first, last):
         if start < match.end() and match.start() < end:
@@ -247,6 +263,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> C
     end, closed = end_of_password(text, start, limit, quote)
     if quote and not closed and quote[-1] != "(":
         end, closed = _quoted(text, start, end, quote[-1], patterns.phrase_word.search(word) is not None)
+    if not quote and op == "=" and "&" in text[start:end]:
+        end = _end_of_parameter(text, match.start(), start, end)
     value = text[start:end]
     strength = min(2, _strength(op) + closed)
     if value.startswith((").", ")->", "))")):
@@ -276,6 +294,15 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> C
     weak = strength == 0 and not known and (word in _SHORT_WORDS or sign[:1] in tuple("(/|–-") or "(" in op)
     after = text[end : end + 14]
     return Candidate(Place.SENTENCE, text, start, end, word, after=after, closed=closed, strength=strength, weak=weak)
+
+
+def _end_of_parameter(text: str, word: int, start: int, end: int) -> int:
+    """The end of the value at start..end of a parameter of an address, whose name has the word for a password at `word`:
+    at the next parameter. `end` outside addresses."""
+    following = patterns.next_parameter.search(text, start, end)
+    if following is None or patterns.parameter_before.search(text, max(0, word - _LONGEST_ADDRESS), word) is None:
+        return end
+    return following.start()
 
 
 def _quoted(text: str, start: int, end: int, quote: str, is_phrase: bool) -> tuple[int, bool]:
@@ -331,7 +358,7 @@ def detect(text: Text) -> Iterator[Match]:
     Of two finds that overlap the longer one counts.
     """
     for rule, start, end in readings.rules_in_all(_matches, text, readings.of_passwords(text)):
-        yield Match(rule, severity(rule, text.raw[start:end]), start, end, REASONS[rule], secret=True, mask=MASK)
+        yield Match(rule, severity(rule, text.raw, start, end), start, end, REASONS[rule], secret=True, mask=MASK)
 
 
 def __getattr__(name: str) -> dict[str, Examples]:
