@@ -305,8 +305,8 @@ class Memory:
         person accepted.
 
         Raises UsageError for an unknown mode and for facts of `accept` that are not there, ModelUnavailable if the
-        model gives no answer, Refused if the gate or a hook refuses the commit, Changed if the branch or MEMORY.md
-        changed meanwhile.
+        model gives no answer, Refused if the gate refuses the commit, GitFailed if a hook does, Changed if the branch
+        or MEMORY.md changed meanwhile.
         """
         from gitmem.gate.tree_policies import worktree_policy
         from gitmem.promotion.model_registry import promotion_model
@@ -347,8 +347,8 @@ class Memory:
 
         Raises UsageError for a missing reason, for none or several of these, and for a text that cannot be a fact;
         UnknownFact if no fact, or more than one, has that place or id; MissingFile if the file is no memory;
-        GitMemError if it has edits that are not committed; Refused if the gate or a hook refuses the commit or another
-        fact says it; Changed if another process wrote meanwhile.
+        GitMemError if it has edits that are not committed; Refused if the gate refuses the commit or another fact
+        says it; GitFailed if a hook refuses the commit; Changed if another process wrote meanwhile.
         """
         from gitmem.gate.exceptions import parse_date
         from gitmem.provenance import corrections, lifetimes
@@ -417,8 +417,8 @@ class Memory:
 
         Give exactly one of `source` (a path; `lines`: only these lines of it), `commit`, `agent`, `session`, `origin`.
         Raises UsageError otherwise, UnknownRevision if there is no such commit, MissingFile if there is no such file
-        and no fact cites it, Refused if the gate or a hook refuses the commit, Changed if another process wrote
-        meanwhile.
+        and no fact cites it, Refused if the gate refuses the commit, GitFailed if a hook does, Changed if another
+        process wrote meanwhile.
         """
         from gitmem.provenance import corrections
         from gitmem.provenance.corrections import By, Selector

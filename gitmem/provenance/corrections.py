@@ -129,8 +129,9 @@ def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, re
     """Replace the text of the fact at `place` (path, line); its comment stays.
 
     Raises UsageError for an empty text, one with comment marks, or the text that the fact has already; Refused when the
-    gate or a hook refuses the commit, or another fact of the file says it; Changed when another process wrote
-    meanwhile; GitMemError when there is no such fact or its file has uncommitted edits. Nothing is written then.
+    gate refuses the commit, or another fact of the file says it; GitFailed when a hook refuses the commit; Changed when
+    another process wrote meanwhile; GitMemError when there is no such fact or its file has uncommitted edits. Nothing
+    is written then.
     """
     path, line = place
     gated = gated_text(text, path, config)
