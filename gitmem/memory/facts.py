@@ -18,7 +18,7 @@ from io import StringIO
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import Fact, fact_id, is_true, normalise, parse_comment, render_comment
 from gitmem.memory.front_matter import closing_line
-from gitmem.memory.outline import outline
+from gitmem.memory.outline import BYTE_ORDER_MARK, outline
 from gitmem.memory.sections import HEADINGS
 from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
@@ -346,11 +346,13 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
 
 
 def marker_of(memory: Memory, entry: Entry) -> str:
-    """The text before a fact's words on its first line: white space and the marker of its list item or quotation; ""
-    for a fenced block."""
+    """The text before a fact's words on its first line: the file's byte-order mark, white space and the marker of its
+    list item or quotation; of a fenced block the mark alone."""
     pattern = _MARKERS.get(entry.form)
-    match = pattern and pattern.match(memory.lines[entry.start - 1])
-    return match[0] if match else ""
+    line = memory.lines[entry.start - 1]
+    mark = BYTE_ORDER_MARK if entry.start == 1 and line.startswith(BYTE_ORDER_MARK) else ""
+    match = pattern and pattern.match(line.removeprefix(mark))
+    return mark + (match[0] if match else "")
 
 
 def _line_end(line: str) -> str:

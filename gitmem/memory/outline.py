@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from gitmem.fences import closes_fence, opening_fence
 from gitmem.lazy_patterns import lazy
 
+BYTE_ORDER_MARK = "\ufeff"
 MAX_PARSED_CHARS = 256 << 10  # markdown-it-py parses no longer text: it would take seconds
 MAX_MARKER_CHARS = 64  # `>`, `-`, `*`, `+` and white space before a line's text, for markdown-it-py to parse it
 
@@ -52,9 +53,18 @@ _PROSE = lazy(r"(?:[-*] )?[^\s#`~|<>=*+\-0-9][^|\t]*$")
 _MARKER = lazy(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
 
 
+def without_byte_order_mark(lines: Sequence[str]) -> Sequence[str]:
+    """The lines of a file without the byte-order mark that some editors write before the first one; it is no part of
+    Markdown, and a heading or an item behind it is one."""
+    if lines and lines[0].startswith(BYTE_ORDER_MARK):
+        return [lines[0].removeprefix(BYTE_ORDER_MARK), *lines[1:]]
+    return lines
+
+
 def outline(lines: Sequence[str], front: int = 0) -> Outline:
     """The headings, fences and tables of a file's lines. `front`: the number of the line that closes the front matter;
     blocks begin after it."""
+    lines = without_byte_order_mark(lines)
     plain = _plain(lines, front)
     if plain is not None:
         return plain

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gitmem.memory.fact import ABOUT, Meta, parse_comment
 from gitmem.memory.front_matter import closing_line
-from gitmem.memory.outline import Heading, Outline, outline
+from gitmem.memory.outline import Heading, Outline, outline, without_byte_order_mark
 from gitmem.paths import file_name_words
 from gitmem.text.sentences import sentences
 
@@ -174,7 +174,7 @@ class _Reader:
     """One pass over the lines of one document."""
 
     def __init__(self, lines: Sequence[str], front: int, blocks: Outline, name: str) -> None:
-        self.lines = lines
+        self.lines = without_byte_order_mark(lines)
         self.front = front
         self.headings = {heading.line: heading for heading in blocks.headings}
         self.fences = dict(blocks.fences)

@@ -321,6 +321,16 @@ def test_a_block_below_a_fact_belongs_to_it_to_its_end() -> None:
     assert [(entry.start, entry.end) for entry in memory.items] == [(1, 6), (7, 7)]
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line_and_stays() -> None:
+    headed = facts.add(facts.parse("\ufeff## Rules\n\n- Old.\n".encode()), "New.", [("type", "rule")])
+    assert headed.data().decode() == "\ufeff## Rules\n\n- New. <!-- mem type=rule -->\n- Old.\n"
+    listed = facts.parse("\ufeff- Old.\n- Next.\n".encode())
+    assert texts(listed) == ["Old.", "Next."]
+    assert facts.update(listed, listed.entries[0], "New.", ()).data().decode() == "\ufeff- New.\n- Next.\n"
+    fenced = facts.parse("\ufeff```\n- no item\n```\n".encode())
+    assert len(fenced.entries) == 1
+
+
 def test_a_last_day_with_a_time_is_read_as_a_day() -> None:
     fact = parsed(b"- A freeze. <!-- mem until=2026-02-27T18:00 -->\n").facts[0]
     assert facts.expired(fact, date(2026, 2, 28)) and not facts.expired(fact, date(2026, 2, 27))
