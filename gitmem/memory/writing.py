@@ -210,15 +210,19 @@ def plan_of_addition(
             Message("'{}' is no file of memory", path), "name one below memory/; mem.memoryPaths adds files"
         )
     in_log = is_daily(path, config.memory_daily)
+    is_fact = kind_of(path) is Kind.MEMORY and not in_log
     topic, *tags = [refuse_or_mask(label, path, config) for label in (new_line.topic.strip(), *new_line.tags)]
     own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(tag.text for tag in tags))]
     if not in_log:  # no heading of a section can have the topic
         own.insert(1, (ABOUT, topic.text))
     meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
-    if kind_of(path) is Kind.MEMORY and not in_log:
+    if is_fact:
         meta = with_until(meta, config.retention, now.date())
     gated = _through_the_gate(text, meta, path, config)
     text = gated.text
+    if is_fact:
+        text = one_line(text)
+    ensure_one_statement(text)
     masks = tuple(mask for each in (gated, topic, *tags) for mask in each.masks)
 
     def plan(reading: Reading) -> Draft[Added]:
@@ -227,7 +231,7 @@ def plan_of_addition(
             ensure_new_name_passes(path)
         match Kind.DAILY if in_log else kind_of(path):
             case Kind.MEMORY:
-                new, line = _with_fact(old, text, meta)
+                new, line = _with_fact(old, text, meta, path)
             case Kind.DAILY:
                 new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, topic.text)
             case _:
@@ -330,6 +334,24 @@ def ensure_short(text: str) -> None:
         )
 
 
+def one_line(text: str) -> str:
+    """The text of a fact, normalised. Raises UsageError when it is empty or has the marks of a comment."""
+    text = normalise(text)
+    if not text or "<!--" in text or "-->" in text:
+        raise UsageError("a fact is one line of text without comment marks")
+    return text
+
+
+def ensure_one_statement(text: str) -> None:
+    """Raise UsageError for a normalised text that is no statement as a list item: Markdown reads `# words` as a
+    heading, and three backticks as the begin of a fenced block, so that no command would give the line back."""
+    if [fact.text for fact in facts.parse_lines([f"- {text}\n"]).facts] != [text]:
+        raise UsageError(
+            "as Markdown the text would be a heading, a fenced block or a line across, and no statement",
+            "begin it with a word",
+        )
+
+
 def ensure_readable(path: str, data: bytes) -> None:
     """Raise GitMemError if a file would become larger than MAX_MEMORY_FILE_BYTES, the limit for reading memory."""
     if len(data) > MAX_MEMORY_FILE_BYTES:
@@ -339,16 +361,23 @@ def ensure_readable(path: str, data: bytes) -> None:
         )
 
 
-def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
-    """(text of MEMORY.md with the fact, line of the fact). A fact that the file has already is not added. The same
-    words about another thing (ABOUT) are another fact."""
+def _with_fact(old: bytes, text: str, meta: Meta, path: str) -> tuple[str, int]:
+    """(text of MEMORY.md at `path` with the fact, line of the fact). A fact that the file has already is not added. The
+    same words about another thing (ABOUT) are another fact.
+
+    Raises GitMemError if the fact would stand in a fenced block or a comment that is not closed, and so be none.
+    """
     memory = facts.parse(old)
     about = dict(meta).get(ABOUT, "")
     known = _fact_about(memory, text, about)
     if known is None:
         memory = facts.add(memory, text, meta)
         known = _fact_about(facts.parse(memory.data()), text, about)
-    assert known is not None
+    if known is None:
+        raise GitMemError(
+            Message("'{}' has a fenced block or a comment that is not closed, and a fact in it is none", path),
+            "close it in an editor",
+        )
     return memory.data().decode("utf-8", "surrogateescape"), known.line
 
 

@@ -25,11 +25,12 @@ from gitmem.json_values import json_keys
 from gitmem.memory import archiving
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import MIN_ID_DIGITS, Fact, cited_spans, fact_id, id_digits, normalise, render_span, text_hash
+from gitmem.memory.fact import MIN_ID_DIGITS, Fact, cited_spans, fact_id, id_digits, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.memory.percent_encoding import encode
 from gitmem.memory.retention import with_until
+from gitmem.memory.writing import one_line
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind, nfc_name
 from gitmem.plural import counted
@@ -155,14 +156,6 @@ def gated_text(text: str, path: str, config: Config) -> Redaction:
     from gitmem.gate.redaction import refuse_or_mask
 
     return refuse_or_mask(one_line(text), path, config)
-
-
-def one_line(text: str) -> str:
-    """The text of a fact as one line, normalised. Raises UsageError when it is empty or has `<!--` or `-->`."""
-    text = normalise(text)
-    if not text or "<!--" in text or "-->" in text:
-        raise UsageError("a fact is one line of text without comment marks")
-    return text
 
 
 def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> Plan:

@@ -186,3 +186,38 @@ def test_bytes_that_are_no_text_are_refused_before_anything_is_written(repo: Rep
         done = repo.mem(*words, check=False)
         assert done.returncode in (1, 2) and "UTF-8" in done.stderr, (words, done)
     assert repo.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("kind", [(), ("--type", "decision")], ids=["log", "memory"])
+@pytest.mark.parametrize("text", ["# Decision: use REST", "#", "---", "``` js", "~~~"])
+def test_a_text_that_markdown_reads_as_no_statement_is_refused(repo: Repo, text: str, kind: tuple[str, ...]) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n## Decisions\n\n- We use REST\n"})
+    done = repo.mem("add", *kind, "--", text, check=False)
+    assert done.returncode == 2 and "as Markdown the text would be" in done.stderr
+    assert repo.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("text", ["the flow is client --> gateway", "a <!-- b", "a <!-- b --> c"])
+def test_a_fact_with_the_mark_of_a_comment_is_refused_and_a_line_of_a_log_is_not(repo: Repo, text: str) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n"})
+    done = repo.mem("add", "--type", "decision", text, check=False)
+    assert done.returncode == 2 and "one line of text without comment marks" in done.stderr
+    assert repo.git("status", "--porcelain") == ""
+    repo.mem("add", text)
+    assert f"- {text}\n" in next((repo.path / "memory").glob("*.md")).read_text()
+
+
+@pytest.mark.parametrize("opening", ["```", "<!-- to do"])
+def test_a_fact_is_not_written_into_an_open_fence_or_comment(repo: Repo, opening: str) -> None:
+    repo.commit("start", {"MEMORY.md": f"# Memory\n\n{opening}\n"})
+    done = repo.mem("add", "--type", "decision", "We use REST", check=False)
+    assert done.returncode == 3 and "close it in an editor" in done.stderr
+    assert repo.git("status", "--porcelain") == ""
+
+
+def test_standard_input_in_another_encoding_is_refused(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n"})
+    command = [sys.executable, "-m", "gitmem", "add", "-"]
+    done = subprocess.run(command, cwd=repo.path, input="결제는 자정에 한다".encode("cp949"), capture_output=True)
+    assert done.returncode == 1 and b"no UTF-8 text" in done.stderr
+    assert repo.git("status", "--porcelain") == ""

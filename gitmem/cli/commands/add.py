@@ -89,7 +89,7 @@ def command(**given: Any) -> None:
 
     A secret or an instruction aimed at the model is refused (exit 1); with `mem.onSecret=mask` secrets are masked
     instead, as personal data is unless --keep pii; what was masked is said. Without --commit nothing is committed. TEXT
-    `-` reads standard input.
+    `-` reads standard input, in UTF-8.
 
     With --to organisation (or user) the line is offered to that memory (mem.organisation, mem.personal): a commit on a
     branch of its own, pushed, with a pull request where GITHUB_TOKEN or GH_TOKEN is set; never on its main branch.
@@ -105,7 +105,7 @@ def command(**given: Any) -> None:
     config = with_kept_data(config, options.keep)
     words = " ".join(options.text)
     if words == "-":
-        words = sys.stdin.buffer.read().decode("utf-8", "replace")
+        words = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")  # the gate refuses what is no UTF-8
     if options.edit:
         words = _edited(repo, words)
     elif not options.text:

@@ -20,10 +20,9 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import fact_id, parse_span
 from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import MEMORY
-from gitmem.memory.writing import FACT_TYPES, Added, NewLine, plan_of_committed_addition
+from gitmem.memory.writing import FACT_TYPES, Added, NewLine, one_line, plan_of_committed_addition
 from gitmem.messages import Message
 from gitmem.paths import log_date
-from gitmem.provenance.corrections import one_line
 from gitmem.provenance.grounding import support_problem
 from gitmem.provenance.named_source import source_keys
 from gitmem.provenance.preview import Plan, commit_previewed, preview
