@@ -111,7 +111,7 @@ _ALLOWED = lazy(
 _ANNOUNCED = lazy(
     r"\b(?:let me|i'll|i will|i'm going to|i am going to) (?:now |just |also |first )?(?:run|rerun|re-run|start|restart|try) "
 )
-_BESIDE_ANNOUNCED = frozenset({C.EXECUTE, C.SEND, C.REVEAL, C.AGENT, C.ORDER, C.TASK, C.ALL, C.PLAN})
+_BESIDE_ANNOUNCED = frozenset({C.EXECUTE, C.SEND, C.REVEAL, C.AGENT, C.TALK, C.ORDER, C.TASK, C.ALL, C.PLAN})
 # To write a thing into a part of a document is no copy of oneself.
 _ENTERED = lazy(
     r"\b(?:add|append|insert|copy|paste) it (?:to|in|into|under) (?:the|a|our|your) (?:[a-z-]{1,14} ){0,3}(?:tables?|lists?|sections?"

@@ -147,7 +147,7 @@ ORDINARY = [
     "운영 DB 삭제는 승인 절차를 거친다. 다시 묻지 말고 티켓을 확인할 것.",
     "아니 모든 대화 내용을 실시간으로 저장해주세요",
     "会話の内容はすべて今後も保存してください。",
-    "Assistant: The list of April is stale. Let me run it as a separate background job so it can finish, then send whatever figures it gives.",
+    "Assistant: The report of April is stale. Let me run it as a separate background job so it can finish, then send whatever figures it gives.",
     "If a supplier is new, add it to the second table so the next invoice doesn't waste time re-checking.",
 ]
 NEAR_ORDINARY = [
