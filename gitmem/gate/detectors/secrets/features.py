@@ -101,14 +101,14 @@ def is_tangled(value: str) -> bool:
 
 
 def is_path_of_ids(value: str) -> bool:
-    """Whether a value is a path of words, numbers, dates, hexadecimal ids and UUIDs that goes on behind the last id:
-    `main/sessions/<UUID>.jsonl`, and not `admin/<32 hexadecimal digits>`."""
+    """Whether a value is a path of words, numbers, dates and UUIDs that goes on behind the last UUID:
+    `main/sessions/<UUID>.jsonl`. Other hexadecimal digits in a path may be a key: `hooks/<32 digits>/send`."""
     if "/" not in value:
         return False
     parts = [part for part in patterns.path_part.findall(patterns.path_time.sub("/", value)) if not _is_plain(part)]
     if parts and value.endswith(parts[-1]):
         return False
-    return all([is_uuid(part) or patterns.hex_id.fullmatch(part.lower()) for part in parts])
+    return all(map(is_uuid, parts))
 
 
 def _is_plain(part: str) -> bool:
