@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 def end_due_sessions(
     repo: Repository, config: Config, now: datetime, transcript: Transcript | None = None, session: str = ""
 ) -> list[EndedSession]:
-    """End the sessions that are over by `mem.sessionReset`, counted in the machine's time zone.
+    """End the sessions that `mem.sessionReset` calls over (a new day in the machine's time zone, or a time without
+    activity): write their log lines and their episodes.
 
     `transcript`: a transcript that the caller has already read, so that its file is not read again. `session`: the name
-    of its session, "" for the transcript's own id. Returns the ended sessions; [] if none is over, if the setting is
-    `never`, or if another process is ending sessions.
+    of its session, "" for the transcript's own id. Returns the ended sessions, also those that could not be written,
+    with the reason; [] if none is over, if the setting is `never`, or if another process is ending sessions.
     """
     if config.session_reset == "never":
         return []
@@ -61,8 +62,8 @@ class MissingModel:
 
 
 def session_model(repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]) -> Model | None:
-    """The model of `mem.sessionModel` for a flush, which adds lines to those that the rules choose; None if the setting
-    is empty or "rules". A model that cannot be opened is returned as MissingModel."""
+    """The model of `mem.sessionModel`, which chooses log lines in addition to those of the rules; None if the setting
+    is empty or "rules". A model that cannot be opened is returned as a MissingModel."""
     if config.session_model in ("", "rules"):
         return None
     from gitmem.gate.tree_policies import worktree_policy
@@ -84,9 +85,11 @@ def store_value(
 ) -> tuple[Value, tuple[Mask, ...]]:
     """Store the working value `text` under `key` for `hours` hours, or delete the owner's value if `text` is "".
 
-    Secrets and personal data are masked. Returns the stored value (with the text "" after a deletion) and the masks
-    that were applied to it. Raises Refused for text that the gate blocks, such as an instruction aimed at the model,
-    because the next session would start with it; UsageError for a key that contains personal data; and as `Store.set`.
+    Secrets are masked, and personal data as `mem.onPersonal` says. Returns the stored value (with the text "" after a
+    deletion) and the masks that were applied to it. Raises Refused if the gate blocks the text, the key or the
+    session's name, for an instruction aimed at the model, for example, because the next session would start with it;
+    UsageError for an invalid key, a key with personal data, a too long text and the other limits of `Store.set`;
+    GitMemError if the value cannot be written or deleted.
     """
     from gitmem.gate.redaction import refuse_or_mask
     from gitmem.sessions.working_memory import key_to_read, normalise
@@ -104,8 +107,8 @@ def store_value(
 
 
 def flushed_value(flushed: FlushResult, ended: Sequence[EndedSession], episode: str = "") -> dict[str, object]:
-    """The JSON of docs/json.md, "session end": the lines of a flush, the episode, and the sessions that a reset
-    ended."""
+    """The JSON of docs/json.md, "session end": the lines of a flush, the path of the episode ("" for none), and the
+    sessions that a reset ended."""
     from gitmem.gate.redaction import mask_counts
 
     return {
@@ -125,7 +128,8 @@ def commit_and_promote(
     """Commit the daily logs at `paths`, then promote their lines on a branch for review.
 
     Returns the outcome of the promotion. Raises Changed, and promotes nothing, if another process changes the logs,
-    commits or switches the branch meanwhile; also raises as `promotion_model`, when the logs are committed already.
+    commits or switches the branch meanwhile; GitMemError if the model of promotion cannot be opened (the logs are
+    committed by then).
     """
     from gitmem.gate.tree_policies import worktree_policy
     from gitmem.git.transaction import CommitDraft, Reading, commit

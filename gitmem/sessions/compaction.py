@@ -81,9 +81,9 @@ class Compacted:
 
 
 def compact(turns: Sequence[Turn], *, keep: int = KEPT_TURNS) -> Compacted:
-    """Keep the last `keep` (1 or more) spoken turns, everything after the first of them, and the calls and results that
-    belong to kept turns. Drop the rest. With at most `keep` spoken turns nothing is dropped. Consecutive turns of one
-    answer count as one."""
+    """Keep the last `keep` (1 or more) spoken turns, everything after the first of them, and the tool calls and results
+    that belong to kept turns. Drop the rest. With at most `keep` spoken turns nothing is dropped. Consecutive turns of
+    one answer of the agent count as one."""
     spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
     spoken = _answer_starts([at for at in spoken if turns[at].text or turns[at].calls], turns)
     cut = spoken[-keep] if len(spoken) > keep else 0
@@ -109,7 +109,7 @@ def _answer_starts(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
 def prune(
     turns: Sequence[Turn], *, now: datetime, ttl: timedelta = timedelta(seconds=600), hard: bool = False
 ) -> list[Turn]:
-    """The turns in order, with old tool results cut to head and tail, or replaced by CLEARED if `hard`.
+    """The turns in order, with each old tool result cut to head and tail by `trim`, or replaced by CLEARED if `hard`.
 
     A tool result is old if it precedes the last UNPRUNED_ANSWERS answers of the agent and, when its turn has a time,
     was given more than `ttl` before `now`. With fewer answers than that no result is old.

@@ -40,11 +40,11 @@ Conversation = Mapping[str, Any]
 
 
 def list_conversations(service: str, path: Path) -> Listing:
-    """The conversations of an archive of `service` (a key of SERVICES), the earliest first, and (place, reason) for
-    each that cannot be imported.
+    """The conversations of an archive of `service` (`chatgpt` or `claude-export`), the earliest first, and (place,
+    reason) for each that cannot be imported: too long, not JSON, without a time, or nothing said in it.
 
     `path`: the zip, a folder unpacked from it, or one of its JSON files. Raises UsageError if `path` does not exist or
-    has no conversation of the service, GitMemError for a damaged or too large archive.
+    has no conversation of the service, GitMemError for a damaged archive or one above MAX_CONVERSATIONS.
     """
     sessions: list[PastSession] = []
     left_out: list[tuple[str, str]] = []

@@ -102,14 +102,16 @@ def settlements(
     said: Sequence[Statement], cues: Sequence[float], chosen: Mapping[int, str], turns: Sequence[Turn],
     picked: AbstractSet[int] = frozenset(), *, over: bool = True,
 ) -> tuple[list[Settlement], dict[int, str]]:  # fmt: skip
-    """Find the settlements. Returns them in order, and the entries of `chosen` that no settlement used.
+    """Find the settlements. Returns them in order, and the entries of `chosen` that stay lines of their own.
 
     `said`: the sentences of `turns`. `cues`: the sum of promotion cues of each sentence. `chosen`: index of a sentence
-    -> type, for sentences that are worth a line alone. `picked`: indexes that stay in the second result unless a
-    settlement contains them. `over`: the conversation has ended; otherwise the agent's last sentences settle nothing
-    yet.
+    in `said` -> type, for sentences that are worth a line alone. `over`: the conversation has ended; otherwise the
+    agent's last sentences settle nothing yet.
 
-    A settlement has at most MAX_SENTENCE_CHARACTERS; sentences with higher log-odds are taken first.
+    A settlement has at most MAX_SENTENCE_CHARACTERS; sentences with higher log-odds are taken first. An entry of
+    `chosen` is dropped if a settlement contains its sentence. Unless its index is in `picked`, it is also dropped for a
+    sentence of the agent, for a person's answer to the agent (but not one of a type in STANDING), and for a fact that
+    was stated before the last settlement.
     """
     left = dict(chosen)
     talk = _Talk(said, cues, [0.0] * len(said), chosen)
@@ -334,8 +336,8 @@ def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Tur
 
 
 def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
-    """Feature name -> value, for the features that all sentences of `turn` share. `before`: the turn before it, None
-    for the first."""
+    """Feature name -> value, for the features that all sentences of `turn` share; a name begins with the speaker, as
+    `user offered`. `before`: the turn before it, None for the first."""
     whole = latin_length(turn.text)
     known = {"turn": log(1 + min(whole, REPORT_LETTERS)) / 4, "report": log(max(1.0, whole / REPORT_LETTERS))}
     if turn.role is Role.USER:
@@ -347,7 +349,8 @@ def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
 
 
 def features(sentence: Statement, cues: float) -> dict[str, float]:
-    """Feature name -> value for one sentence; the values are about 0 to 1, except the sum of cues."""
+    """Feature name -> value for one sentence; a name begins with the speaker, as `user asks`. The values are about 0 to
+    1, but the sum of cues goes from -MAX_CUE_SUM to MAX_CUE_SUM and counts for a person only."""
     text, role = sentence.own, sentence.turn.role
     known = {
         "length": log(1 + latin_length(text)) / 3,
@@ -401,8 +404,8 @@ def _offers(text: str) -> bool:
 
 
 def refuses(text: str) -> bool:
-    """Whether a person's turn begins with a refusal, also after thanks: `no`, `thanks but no thanks`, `great, but
-    no`."""
+    """Whether a person's turn begins with a refusal, also after thanks or faint agreement: `no`, `thanks but no
+    thanks`, `great, but no`. `yes, no banner` agrees."""
     opening = AGREES.match(text) or THANKS.match(text)
     rest = text[opening.end() : opening.end() + MAX_DECLINE_CHARS] if opening else ""
     return bool(DENIES.match(text) or DECLINES.search(rest) or (BARELY.match(text) and DENIES.match(rest)))

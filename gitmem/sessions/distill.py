@@ -58,9 +58,10 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
     """Add one fact of type `episode-digest` to MEMORY.md for the episodes older than `older_than` days, and mark these
     episodes.
 
-    At most MAX_EPISODES go into one digest; the others, and episodes that the gate refuses, are skipped with a reason.
-    Raises UsageError for a negative `older_than`, Refused if the gate refuses the digest, Locked, Changed if one of the
-    files changes meanwhile, GitMemError in a bare repository.
+    Commits nothing; `dry_run` also writes nothing. At most MAX_EPISODES go into one digest; the others, and episodes
+    that cannot be read or that the gate refuses, are skipped with a reason. Raises UsageError for a negative
+    `older_than`, Refused if the gate refuses the digest, Locked if another process is writing memory, Changed if one of
+    the files changes meanwhile, GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
@@ -119,7 +120,7 @@ def _undigested(repo: Repository, config: Config, before: date, skipped: list[tu
 
 
 def is_promoted(document: Document) -> bool:
-    """Whether an episode's front matter says that it is part of a digest."""
+    """Whether an episode is part of a digest already: its front matter has `promoted: true` (or yes, or 1)."""
     return str(document.front_matter.get("promoted", "")).lower() in ("true", "yes", "1")
 
 

@@ -33,9 +33,9 @@ LOCK_SECONDS = 5.0  # wait for another session that ends at the same time
 @json_keys("sessions at? did? commit? branch? problem?")
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The record of a clone. `episodes`: paths of the episodes of sessions that ended since the last consolidation. The
-    other fields describe the last automatic run. `at`: its ISO time, "" if there was none. `did`: its summary.
-    `commit`, `branch`: "" if it wrote nothing. `problem`: why it failed, "" if it did not.
+    """What a clone remembers of its consolidations. `episodes`: paths of the episodes of sessions that ended since the
+    last consolidation. The other fields describe the last automatic run. `at`: its ISO time, "" if there was none.
+    `did`: its summary. `commit`, `branch`: "" if it wrote nothing. `problem`: why it failed, "" if it did not.
 
     JSON: `sessions`: how many ended since, which `mem.distillAfter` counts.
     """
@@ -54,8 +54,8 @@ class Record:
 
 
 def note_ended(repo: Repository, config: Config, episode: str) -> None:
-    """Count the session of this episode as ended, once for each episode; the newest MAX_EPISODES are kept. Does nothing
-    if `mem.distillAfter` is 0, if `episode` is "", or if the record cannot be written."""
+    """Count the session whose episode has the path `episode` as ended, once for each episode; the newest MAX_EPISODES
+    are kept. Does nothing if `mem.distillAfter` is 0, if `episode` is "", or if the record cannot be written."""
     if not config.distill_after or not episode:
         return
     try:
@@ -114,8 +114,8 @@ def consolidate_if_due(
 
 
 def receipt_summary(repo: Repository) -> Receipts | None:
-    """First and last day, number of days, and fact ids of this clone's receipts (records of what sessions were given);
-    None if it has no receipts."""
+    """First and last day, number of days with receipts, and fact ids of this clone's receipts, which say what of memory
+    its sessions were given; None if it has no receipts."""
     from gitmem.promotion.lowered_importance import Receipts
     from gitmem.sessions.receipts import read, totals
 

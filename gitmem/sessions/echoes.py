@@ -72,9 +72,9 @@ NO_STATEMENTS = MemoryStatements(())
 
 
 def memory_statements(root: Path, daily: Sequence[str], session: str, now: datetime) -> MemoryStatements:
-    """The statements of MEMORY.md, of its archive and of the daily logs of the last RECENT_DAYS, without those that
-    `session` wrote. `session`: its name as comments have it (`written_ids`). `daily`: patterns of daily logs outside
-    memory/."""
+    """The statements of MEMORY.md, of its archive and of the daily logs of the last RECENT_DAYS, without those whose
+    comment names `session`. `session`: the session's name as `written_ids` makes it safe for a comment. `daily`:
+    patterns of daily logs outside memory/. Files that cannot be read are left out."""
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)}
     return MemoryStatements(_texts(root, daily, session, days))
 
@@ -97,8 +97,9 @@ def acknowledges(sentence: str, turn: str, before: str) -> bool:
     """Whether `sentence`, of an agent's turn with the text `turn`, only acknowledges the person's turn `before`:
     "Noted, short answers without bullet points."
 
-    True if the turn begins with an acknowledgement or the sentence says that the agent will comply, all numbers of the
-    sentence are in `before`, and so are at least MIN_SHARED_TERMS of its terms that are not stop words.
+    True if the turn begins with an acknowledgement or the sentence says that the agent will comply (in Korean or
+    Japanese), all numbers of the sentence are in `before`, and so is at least the share MIN_SHARED_TERMS of its terms
+    that are not stop words. False if `before` is "".
     """
     opening = ACKNOWLEDGES.match(turn) or COMPLIES.search(sentence)
     if not opening or not before:

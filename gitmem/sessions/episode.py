@@ -58,12 +58,13 @@ DECIDED = ("decision", "rule", "constraint", "policy", "exception")
 def write_episode(
     repo: Repository, config: Config, turns: Sequence[Turn], session: str, agent: str, now: datetime
 ) -> str:
-    """Write the episode of these spoken turns. Returns its path in the repository, "" without turns and in a bare
-    repository.
+    """Write the episode of a session from the last MAX_TURNS of these spoken turns, with secrets, personal data and
+    forgotten texts masked. Commits nothing. Returns the episode's path in the repository, "" without turns and in a
+    bare repository.
 
     An earlier episode of the session is replaced; if another session's episode has the path, this one gets a hash in
-    its name. `now`: time of the session's last activity. Raises Refused if the gate refuses the masked text, Locked,
-    and GitMemError if nothing can be written.
+    its name. `now`: time of the session's last activity. Raises Refused if the gate refuses the masked text, Locked if
+    another process is writing memory, and GitMemError if nothing can be written.
     """
     if not turns or repo.root is None:
         return ""
@@ -103,10 +104,11 @@ def gated_episode(
     existing: str = "",
     memory: MemoryStatements = NO_STATEMENTS,
 ) -> tuple[str, str]:
-    """(path, text) of the episode of these spoken turns, masked and accepted by the gate. Only the last MAX_TURNS turns
-    are used.
+    """(path, text) of the episode of these spoken turns, masked and accepted by the gate. Writes nothing. Only the last
+    MAX_TURNS turns are used.
 
-    A person's statement that the daily log keeps stands in the episode too, even if it warns of an instruction.
+    A person's own sentence that is worth a log line is not masked when the gate only warns that it reads like an
+    instruction, unless the gate is strict.
 
     `existing`: path of the session's earlier episode, "" for none. `memory`: statements of memory; an agent's sentences
     that only repeat them are left out. Raises Refused if the gate refuses the masked text.
@@ -136,8 +138,8 @@ def _own_words(item: Selected) -> list[str]:
 
 
 def path_with_hash(path: str, session: str) -> str:
-    """The path of a session's episode when another session's episode already has `path`: the start of the session's
-    hash is added."""
+    """The path of a session's episode when another session's episode already has `path`: 6 digits of the session's hash
+    stand before `.md`."""
     return path.removesuffix(".md") + f"-{session_hash(session)[:6]}.md"
 
 
@@ -225,9 +227,9 @@ def _says_something(text: str) -> bool:
 
 
 class EpisodeFile(NamedTuple):
-    """An episode file. `path`: in the repository. `session`: name of the session as the file has it: one of
-    `written_ids.stored_names`. `transcript`, `file`: as in `Heading`. `title`: the first line of the summary, "" for
-    none."""
+    """An episode file. `path`: in the repository. `session`: name of the session, or of its part, as the file has it:
+    its own name or a neutral id (`written_ids.stored_names`). Only for an imported session, else "": `transcript`, the
+    SHA-256 of the transcript, and `file`, the name of its file. `title`: the first line of the summary, "" for none."""
 
     path: str
     session: str
@@ -278,6 +280,6 @@ def _quoted(key: str, front: str) -> str:
 
 
 def find_episode(root: Path, session: str) -> str:
-    """The path of the episode of `session` (a session or a part of it), "" if there is none."""
+    """The path of the episode of `session`, the name of a session or of a part of it (`s1#2`); "" if there is none."""
     names = stored_names(session)
     return next((episode.path for episode in list_episodes(root) if episode.session in names), "")

@@ -25,8 +25,8 @@ MAX_CACHED_DAYS = 60  # days whose log lines are cached; sessions are imported i
 
 
 class KnownStatements(NamedTuple):
-    """The statements of memory. `ids`: fact ids of the facts and log lines. `rows`: the same as rows, the oldest day
-    first."""
+    """The statements of memory. `ids`: fact ids of the facts and log lines. `rows`: the facts and log lines themselves,
+    each with its path and day, the oldest day first."""
 
     ids: frozenset[str]
     rows: tuple[PlacedFact, ...]
@@ -34,7 +34,7 @@ class KnownStatements(NamedTuple):
 
 def known_statements(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> KnownStatements:
     """The facts of MEMORY.md and the items of the daily logs, of any agent, of the last RECENT_DAYS and of the days
-    `others`. `daily`: patterns of daily logs outside memory/."""
+    `others`. `daily`: patterns of daily logs outside memory/. Files that cannot be read are left out."""
     rows: list[PlacedFact] = []
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
     for path in ("MEMORY.md", *log_files(root, daily, days)):
@@ -51,8 +51,8 @@ def known_statements(root: Path, daily: Sequence[str], now: datetime, others: Ab
 def not_in_memory(selected: Iterable[Selected], known: KnownStatements) -> tuple[list[Selected], list[str]]:
     """The statements that memory does not have yet, each once, and the texts of the others.
 
-    Memory has a decision even if its line lacks the reason. A statement that was replaced in the meantime counts as
-    new, because the person changed it back.
+    Memory has a statement if it has its whole text or its core sentence without the reason. A statement that memory has
+    but that a later line replaced counts as new, because the person changed it back.
     """
     seen = set(known.ids)
     rows = list(known.rows)
@@ -70,8 +70,8 @@ def not_in_memory(selected: Iterable[Selected], known: KnownStatements) -> tuple
 
 
 class KnownLines:
-    """The fact ids of MEMORY.md and of the daily logs of all agents. The ids of at most MAX_CACHED_DAYS days are in
-    memory at a time. `daily`: patterns of logs outside memory/."""
+    """The fact ids of MEMORY.md and of the daily logs of all agents. The ids of at most MAX_CACHED_DAYS days are cached
+    at a time. `daily`: patterns of logs outside memory/."""
 
     def __init__(self, root: Path, daily: Sequence[str] = ()) -> None:
         self._root = root

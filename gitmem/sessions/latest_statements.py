@@ -21,14 +21,16 @@ LAST_DAY = "9999-12-31"
 
 
 def unwritten_row(item: Selected, number: int) -> PlacedFact:
-    """A selected statement that has no log line yet, as a row that sorts after all written ones of its day, or of every
-    day if its turn has no time. `number`: its position among the new statements."""
+    """A selected statement that has no log line yet, as a row to compare with those of memory. Sorted by day and line,
+    it comes after all written rows of its day, or after all rows if its turn has no time. `number`: its position among
+    the new statements."""
     day = item.turn.at.date().isoformat() if item.turn.at else LAST_DAY
     return PlacedFact("", Fact(item.text, fact_id(item.text), FIRST_NEW_LINE + number, "", (("type", item.type),)), day)
 
 
 def was_replaced(ids: AbstractSet[str], rows: Sequence[PlacedFact], *, by_person: bool) -> bool:
-    """Whether a later row replaced or ended the newest row that has one of these fact ids; False if no row has one.
+    """Whether a later row surely replaced or ended the newest row that has one of these fact ids; False if no row has
+    one.
 
     `rows`: statements, the oldest first. `by_person`: a person repeats the statement. Then a possible replacement
     counts too: an extra line costs little, and a log that ends with an outdated statement is wrong.

@@ -73,8 +73,9 @@ class Source:
 
 
 class SkippedText(NamedTuple):
-    """A text that was not written, with the reason. `text`: with its secrets masked; MASK for one that a person took
-    out of memory; words in parentheses, such as `(refused by the gate)`, in place of one that the gate refused."""
+    """A text that was not written. `text`: with its secrets masked; MASK for one that a person took out of memory;
+    words in parentheses, such as `(refused by the gate)`, in place of one that the gate refused. `reason`: why it was
+    not written."""
 
     text: str
     reason: str
@@ -94,8 +95,8 @@ class FlushedLine:
 
 @dataclass(frozen=True, slots=True)
 class FlushResult:
-    """The result of a flush. `kept`: the written lines. `skipped`: (text, reason) of statements that were left out; the
-    text of a refused statement is not quoted."""
+    """The result of a flush. `kept`: the written lines. `skipped`: the statements that were left out; the text of a
+    refused statement is not quoted."""
 
     kept: tuple[FlushedLine, ...]
     skipped: tuple[SkippedText, ...]
@@ -108,12 +109,14 @@ def flush(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
     model: Model | None = None, wait: float = FLUSH_WAIT_SECONDS,
 ) -> FlushResult:  # fmt: skip
-    """Write the decisions, promises, preferences and exceptions of a transcript to the agent's daily logs.
+    """Write the decisions, promises, preferences and exceptions of a transcript to the agent's daily logs. Commits
+    nothing; stores which turns were read, and the rolling summary.
 
     Each turn is read once, and each line goes to the log of its turn's day. The agent's last turns wait until the
     person answers or the session ends. Statements that MEMORY.md or a recent log already has are skipped. `model`:
     chooses lines in addition to the rules; its failure becomes a note. `wait`: seconds to wait for the session's lock.
-    Raises GitMemError in a bare repository, Locked, as `writing.append_to_logs`, and as `state.save_state`.
+    Raises GitMemError in a bare repository or if a log or the state cannot be written, Locked if another process holds
+    the lock of the session or of memory, Refused if the gate finds something in the agent's name.
     """
     session = session_name(transcript, source.session)
     with _locked_state(repo, transcript, session, wait) as (root, state):
@@ -209,10 +212,10 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
 
 
 def unread_turns(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
-    """The turns that were not read before, in order, including turns whose text repeats an earlier one, such as a
-    second `no`.
+    """The turns that were not read before, in order.
 
-    `spoken`: all turns. `known`: keys of the turns that were read (`rolling_summary.distinct_keys`).
+    `spoken`: all turns. `known`: keys of the turns that were read (`rolling_summary.distinct_keys`). A turn that says
+    the same as another one, such as a second `no`, counts as unread everywhere after the first unread turn.
     """
     new = [ident not in known for ident in distinct_keys(map(turn_key, spoken))]
     first = new.index(True) if True in new else len(spoken)
@@ -260,13 +263,13 @@ def end_session(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
     model: Model | None = None, wait: float = END_WAIT_SECONDS,
 ) -> tuple[FlushResult, str]:  # fmt: skip
-    """Flush, then write the session's episode. Returns the flush and the episode's path, "" if the session was only
-    small talk.
+    """Flush the last turns too, then write the session's episode and count the session for `mem.distillAfter`. Returns
+    the flush and the episode's path, "" if the session was only small talk. Commits nothing.
 
     A part of a session has one episode, however often the session ends. Ends and flushes wait for each other. An end
     without new turns (from an older copy of the transcript, for example) leaves the episode as it is. A session that
     starts again without its old turns is a new part (`state.with_part_of`). `model`: None for the rules alone. `wait`:
-    as in `flush`. Raises the errors of `flush` and `write_episode`.
+    seconds to wait for the session's lock. Raises the errors of `flush`, and Refused if the gate refuses the episode.
     """
     session = session_name(transcript, source.session)
     with _locked_state(repo, transcript, session, wait) as (root, state):

@@ -35,9 +35,11 @@ class OpenedFiles:
         self._lines: dict[str, list[str]] = {}
 
     def propose(self, text: str, line: int) -> list[tuple[str, str]]:
-        """The citations for a statement, at most MAX_PROPOSED, as (key, value) of a log line's comment, the best first.
+        """The proposed citations for a statement, at most MAX_PROPOSED, as (PROPOSED, citation) for a log line's
+        comment, the best first.
 
-        `text`: the statement. `line`: its line in the transcript; only files that were opened up to there count.
+        `text`: the statement. `line`: its line in the transcript; of the files that were opened up to there the last
+        MAX_FILES count.
         """
         words = own_words(text)
         before = [file for at, file in self._read if at <= line][-MAX_FILES:]

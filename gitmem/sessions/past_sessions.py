@@ -37,9 +37,10 @@ class Recording(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """A session that a host stored. `name`: of the session. `start`: local time. `place`: path for messages to a
-    person, with `#id` in a database or archive. `file`: name of the file without its folder. `project`: folder that the
-    session worked in, "" if unknown. `read`: reads the session; raises OSError.
+    """A session that a host stored. `name`: of the session. `start`: local time of its first turn, or of the file's
+    last change if no turn has a time. `place`: path for messages to a person, with `#id` in a database or archive.
+    `file`: name of the file without its folder, with `#id` in a database; `service/id` in an archive. `project`: folder
+    that the session worked in, "" if unknown. `read`: reads the session; raises OSError.
 
     A host that writes a new file for a resumed session makes several sessions of one name.
     """
@@ -69,7 +70,7 @@ class Listing:
 
 
 def importable_hosts() -> list[str]:
-    """The names of the hosts whose transcripts git-mem can read."""
+    """The names of the hosts whose transcript files git-mem can read, in the order of HOSTS."""
     known = ((name, host_named(name)) for name in HOSTS)
     return [name for name, host in known if host.entries is not None or host.whole is not None]
 

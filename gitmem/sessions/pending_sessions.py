@@ -41,10 +41,11 @@ MAX_TRIES = 3  # by events; after that a person writes the note
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A session that is still to be written to memory.
+    """A session that is still to be written to memory, as a file in the Git directory keeps it.
 
-    `name`: file name of the note. `session`, `agent`: as in `Source`. `at`: when the note was made. `ended`: the
-    session ended, so that an episode is due too. `file`: path of the host's transcript, "" if `turns` has the turns.
+    `name`: file name of the note. `session`: name of the session. `agent`: whose daily logs are written, "" for the
+    configured agent. `at`: when the note was made. `ended`: the session ended, so that an episode is due too. `file`:
+    path of the host's transcript, "" if `turns` has the turns.
     `start`: turns before this time belong to another repository and are ignored; None to use all. `tries`: how often an
     event began to write the note. `cut`: number of turns that were left out because they are too long.
     """
@@ -73,7 +74,8 @@ class NoteResult:
 
 
 class NoteDetails(NamedTuple):
-    """Details of a new note: the current time, and `ended` and `start` as in `Note`."""
+    """Details of a new note. `now`: the current time. `ended`: the session ended. `start`: turns before this time are
+    ignored, None to use all."""
 
     now: datetime
     ended: bool = False
@@ -219,9 +221,10 @@ def write_pending(
     """Write the waiting sessions to memory, the oldest first, and yield the result for each. Nothing is written before
     a caller asks for the next result.
 
-    `model`: None for the rules alone. `largest`: skip notes of longer transcripts (bytes); `tries`: skip notes that
-    were tried so often; None for no limit. `wait`: seconds to wait for the lock of the writers; if it is held longer,
-    all notes stay. A GitMemError or OSError of one note is part of its result; other errors are raised.
+    A written note is deleted. `model`: None for the rules alone. `largest`: skip notes of longer transcripts (bytes);
+    `tries`: skip notes that were tried so often; None for no limit. `wait`: seconds to wait for the lock of the
+    writers; if it is held longer, the notes that are left stay. A GitMemError or OSError of one note is part of its
+    result; other errors are raised.
     """
     for note in list_notes(repo.common_dir):
         too_long = largest is not None and note.file and _size(Path(note.file)) > largest

@@ -23,11 +23,12 @@ MAX_KEYS = 2_000  # of a session; the oldest are dropped first
 class RecalledParts:
     """The parts of memory that a session was given and still has.
 
-    `keys`: keys of the parts, the oldest first. `answered`: a prompt of the session was answered from memory.
-    `started`: the session got a context at its start. `places`: (scope, path) of the files of the parts. `mark`: digest
-    of the transcript (`session_contents.compaction_mark`) when the last part was given, "" if unknown. `compacting`:
-    the host announced a compaction after that. `compacted`: a compaction happened. `at`: when the last part was given,
-    in seconds since 1970, 0 if unknown.
+    `keys`: digests of the parts (`session_contents`), the oldest first. `answered`: a prompt of the session was
+    answered from memory. `started`: the session got a context at its start. `places`: (scope, path) of the files of the
+    parts; the scope is the name of the memory, such as `project`. `mark`: digest of the transcript
+    (`session_contents.compaction_mark`) when the last part was given, "" if unknown. `compacting`: the host announced a
+    compaction after that. `compacted`: a compaction happened. `at`: when the last part was given, in seconds since
+    1970, 0 if unknown.
     """
 
     keys: tuple[str, ...] = ()

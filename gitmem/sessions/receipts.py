@@ -173,7 +173,8 @@ def recalled(repo: Repository, config: Config, counts: Mapping[str, int]) -> tup
 def recalled_without_blocked(
     repo: Repository, config: Config, counts: Mapping[str, int]
 ) -> tuple[list[Fact], list[Fact]]:
-    """The result of `recalled`, with the texts replaced that the gate would block."""
+    """(facts of MEMORY.md that sessions were given, facts that no session was given) as `recalled` orders them; a text
+    that the gate would block is replaced. `counts`: fact id -> number of receipts with it."""
     from gitmem.gate.withholding import without_blocked
 
     most, never = recalled(repo, config, counts)
@@ -207,7 +208,8 @@ class Recall(NamedTuple):
 
 
 def recall(repo: Repository, config: Config, found: Sequence[Receipt]) -> Recall:
-    """What the sessions of these receipts were given."""
+    """What the sessions of these receipts were given of memory; a text of a fact that the gate would block is
+    replaced."""
     total = totals(found)
     most, never = (
         [RecalledFact(fact.id, "MEMORY.md", fact.line, fact.text, total.counts.get(fact.id, 0)) for fact in facts]

@@ -27,7 +27,8 @@ LocalTime = Callable[[datetime], datetime]  # a time without a zone -> the same 
 
 
 class Reset(StrEnum):
-    """The values of `mem.sessionReset`: when a session without activity counts as over."""
+    """The values of `mem.sessionReset`: when a session counts as over. DAILY: a new day began after its last activity.
+    IDLE: nothing happened for some minutes. EITHER: one of the two."""
 
     NEVER = "never"
     DAILY = "daily"

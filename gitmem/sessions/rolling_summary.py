@@ -43,8 +43,8 @@ class SummaryLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RollingSummary:
-    """A summary that can be continued. `lines`: the kept sentences in order. `counts`: term -> number of sentences with
-    it.
+    """A summary that can be continued. `lines`: the kept sentences in the order of the session. `counts`: term ->
+    number of sentences with it, for the most frequent terms.
 
     `turns`: number of turns that were added. `said`: number of sentences in these turns. `first`: key of the first
     turn. `marks`: keys of the last MARK_TURNS turns, which find the place in a transcript again.
@@ -125,8 +125,8 @@ def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Co
 
 
 def render(state: RollingSummary, budget: int = SUMMARY_TOKENS, focus: str = "") -> str:
-    """The lines of `best_lines` as text, each `- speaker: sentence`; "" if there are none. `budget`, `focus`: as
-    there."""
+    """The sentences with the highest weight as text, each on a line `- speaker: sentence`; "" if there are none.
+    `budget`: tokens of all together. `focus`: a text; sentences that share words with it are preferred."""
     return "\n".join(f"- {line.role}: {line.text}" for line in best_lines(state, budget, focus))
 
 

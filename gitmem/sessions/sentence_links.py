@@ -18,7 +18,8 @@ _EXCEPTION = re.compile("|".join(each.EXCEPTIONS for each in LANGUAGES), re.I)
 
 
 def says_why(text: str) -> bool:
-    """Whether a sentence gives a reason in words such as `because`; False for a question."""
+    """Whether a sentence begins with words that give a reason (`because`), or ends with them in Korean, Chinese or
+    Japanese (`때문이다`). False for a question."""
     return bool(_REASON.match(text) or _REASON_END.search(text)) and not text.endswith(("?", "？"))
 
 
@@ -34,6 +35,7 @@ def refers_back(text: str) -> bool:
 
 
 def needs_previous(text: str) -> bool:
-    """Whether a sentence is not understood without the one before it."""
+    """Whether a sentence is not understood without the one before it: it gives a reason, refers back, begins as a
+    consequence, or has words of an exception anywhere."""
     is_addition = says_why(text) or refers_back(text) or _EXCEPTION.search(text) is not None
     return is_addition or is_consequence(text)

@@ -48,7 +48,8 @@ ALREADY_IN_MEMORY = "memory holds it already"
 
 
 class ImportState(StrEnum):
-    """The outcome of one session; the value is the text in the output."""
+    """The outcome of one session; the value is the text in the output. KNOWN: an episode has it already. FAILED: it
+    cannot be read, or the gate lets nothing of it through."""
 
     IMPORTED = "imported"
     KNOWN = "there already"
@@ -142,9 +143,8 @@ def import_sessions(
     """Import sessions, given in order of time, and yield the outcome of each. SESSIONS_PER_WRITE sessions are written
     together before the first of them is yielded; a caller may stop at any time.
 
-    Raises GitMemError in a bare repository, Refused as `ensure_agent_passes`, and Locked, Changed or another error of
-    writing; earlier batches stay, and the same import can be repeated.
-    """
+    Raises GitMemError in a bare repository, Refused if the gate finds something in the agent's name, and Locked,
+    Changed or another error of writing; earlier batches stay, and the same import can be repeated."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     agent = options.agent or config.agent

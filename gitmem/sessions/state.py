@@ -173,7 +173,7 @@ def part_name(session: str, part: int) -> str:
 
 
 def with_part_of(state: State, transcript: Transcript) -> State:
-    """The state switched to the part of the session that the transcript belongs to.
+    """The state switched to the part of the session that the transcript belongs to. Saves nothing.
 
     A transcript with the last turns of an ended part continues that part. A transcript without them begins a new part
     if the current one has ended: a host may keep the session id when a person starts again (OpenClaw's `/new`). A
@@ -244,8 +244,8 @@ def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
 
 
 def current_part(common_dir: Path, transcript: Transcript, session: str = "") -> Transcript:
-    """The transcript of the session's current part: the turns since the last reset, with the part's name as session.
-    All turns if there was no reset."""
+    """The transcript cut to the part of the session that it belongs to: the turns since the reset that began this part,
+    with the part's name as session. All turns in the first part. Stores nothing."""
     name = session_name(transcript, session)
     state = with_part_of(load_state(common_dir, name), transcript)
     if state.part == 1:
@@ -276,9 +276,9 @@ def _is_spoken(transcript: Transcript, at: int) -> bool:
 
 
 def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep: int = KEPT_TURNS) -> RollingSummary:
-    """The rolling summary of the turns since the last reset, without the last `keep` spoken ones.
+    """The rolling summary of the turns since the last reset, without the last `keep` spoken ones. Only turns that the
+    stored summary lacks are read, and the new summary is stored if the Git directory can be written.
 
-    Only new turns are read, and the summary is stored; in a read-only Git directory it is made from all turns.
     `rolling_summary.render(summary(...), budget, focus)` gives its text.
     """
     transcript = current_part(common_dir, transcript, session)
@@ -294,8 +294,8 @@ def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep
 
 
 def full_summary(common_dir: Path, state: State) -> RollingSummary:
-    """The rolling summary of all turns since the last reset, including the last ones if the host's file can be read and
-    has at most MAX_REREAD_BYTES. Stores nothing."""
+    """The rolling summary of all turns since the last reset; only the stored one, without the last turns, if the host's
+    file cannot be read or has more than MAX_REREAD_BYTES. Stores nothing."""
     name = f"{session_hash(part_name(state.name, state.part))}.summary.json"
     before = rolling_summary.load(read_private(common_dir, name))
     try:

@@ -46,8 +46,7 @@ class Owner:
     agent: str = ""
 
     def sees(self, value: Value) -> bool:
-        """Whether this reader may read the value: its session is none or the reader's, and its agent is none or the
-        reader's."""
+        """Whether this reader may read the value: the value's session is "" or the reader's, and so is its agent."""
         return value.owner.session in ("", self.session) and value.owner.agent in ("", self.agent)
 
 
@@ -98,7 +97,8 @@ class Value:
 
 
 def normalise(key: str) -> str:
-    """The normalised key: `entity:name:phase` for `Entity: Name :phase`. Raises UsageError for an invalid key."""
+    """The normalised key: `entity:name:phase` for `Entity: Name :phase`. Raises UsageError for a key with fewer than 2
+    or more than MAX_PARTS parts, an empty part, or a control character."""
     return _normalised(key, MAX_PARTS)
 
 
