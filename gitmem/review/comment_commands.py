@@ -66,7 +66,9 @@ class Command:
 
 
 class State(StrEnum):
-    """What happened to the command of a comment."""
+    """What happened to the command of a comment. IGNORED: it was not carried out, and nobody is told. REFUSED: it was
+    not carried out, and its author is told why. ACCEPTED, REJECTED, SETTLED: the command of that name was carried
+    out."""
 
     IGNORED = "ignored"
     REFUSED = "refused"

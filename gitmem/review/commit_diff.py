@@ -229,13 +229,13 @@ def _with_author(change: FactChange, commits: Sequence[Commit]) -> FactChange:
 
 
 def has_lapsed(change: FactChange) -> bool:
-    """Whether a fact expired in its place, so that no commit made the change."""
+    """Whether the last day of an unchanged fact passed (`Op.EXPIRED`), so that no commit made the change."""
     return change.op is Op.EXPIRED and change.old is change.new
 
 
 def renames(repo: Repository, base: str, head: str, files: Sequence[Change]) -> Mapping[str, str]:
-    """Path at `head` -> path at `base` of each renamed file among `files`. `files`: the changes from `base` to `head`,
-    in which a rename is a removal and an addition. Empty when `base` is ""."""
+    """Path at `head` -> path at `base` of each renamed file among `files` that is of the same kind as before. `files`:
+    the changes from `base` to `head`, in which a rename is a removal and an addition. Empty when `base` is ""."""
     removed = {change.path for change in files if change.status == "D" and change.old_mode in FILE_MODES}
     added = {change.path for change in files if change.status == "A" and change.new_mode in FILE_MODES}
     if not base or not removed or not added:

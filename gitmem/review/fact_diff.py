@@ -41,7 +41,9 @@ class _Id(NamedTuple):
 
 
 class Op(StrEnum):
-    """What happened to a fact between two commits."""
+    """What happened to a fact between two commits. PROMOTED: it was added, and a promotion from a log recorded it.
+    MOVED: to another file or heading. REORDERED: to another place below the same heading. EXPIRED: its last day
+    passed, whether or not it was removed."""
 
     ADDED = "added"
     PROMOTED = "promoted"
@@ -147,7 +149,8 @@ def compare_facts(
     today: date,
     renamed: Mapping[str, str] = {},
 ) -> list[FactChange]:
-    """The changes between two sets of files (path -> facts), in order of path and line.
+    """The changes between two sets of files (path -> facts), in order of path and line, without facts that only moved
+    within their file (`moved_facts`).
 
     The caller may leave files that are equal on both sides out of both. A removed fact whose last day is before `today`
     is EXPIRED. `renamed`: path -> former path; an edited fact of a renamed file is paired with its old form.

@@ -13,7 +13,10 @@ from gitmem.provenance.verify import CheckedFact, Verdict
 
 
 class State(StrEnum):
-    """The origin of a changed line of memory: a promotion from a log, a person, an agent, or a broken record."""
+    """The origin of a changed line of memory. PROMOTED: a promotion recorded it, and its source says it. SHARED: a
+    promotion recorded it, and it shares words and numbers with its source. EDITED: it was changed after it was
+    recorded. PERSON: a person wrote it. AGENT: an agent wrote it, and no promotion recorded it. BROKEN: its source or
+    its record does not hold."""
 
     PROMOTED = "promoted"
     SHARED = "shared"

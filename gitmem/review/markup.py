@@ -154,14 +154,14 @@ class Links:
         return code(printable(place))
 
     def line(self, path: str, line: int, commit: str = "") -> str:
-        """A link to a line (1-based) of a file at `commit`; "" means the head."""
+        """A link to a line (1-based) of a file at `commit` ("" for the head); without a forge its place as code."""
         words = self.place_as_code(f"{path}:{line}")
         if self.forge:
             return f"[{words}]({self.forge.lines(commit or self.head, path, line, line)})"
         return words
 
     def file(self, path: str) -> str:
-        """A link to a file at the head."""
+        """A link to a file at the head; without a forge its path as code."""
         words = self.place_as_code(path)
         if self.forge:
             return f"[{words}]({self.forge.lines(self.head, path, 1, 1)})"

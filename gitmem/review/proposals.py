@@ -94,9 +94,10 @@ def fetch_target(repo: Repository, branch: str) -> None:
 
 
 def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:
-    """If the last pull request of `branch` was declined, remove its promoted facts from the branch, with trailers that
-    keep them from being proposed again. Returns how many facts were removed, 0 when it was not declined. `base`: a
-    revision; commits in its history stay as they are. Raises ForgeError, and as `corrections.revert`."""
+    """If the last pull request of `branch` was closed without merging, remove its promoted facts from the local branch,
+    in commits with trailers that keep them from being proposed again. Pushes nothing. Returns how many facts were
+    removed, 0 when it was not declined. `base`: a revision; commits in its history stay as they are. Raises ForgeError,
+    and GitMemError when the facts cannot be removed."""
     last = _declined_pull(client, branch)
     if last is None:
         return 0
@@ -123,9 +124,10 @@ def _declined_pull(client: Client, branch: str) -> Pull | None:
 
 
 def take_back_declined_consolidations(repo: Repository, client: Client, branch: str, base: str) -> int:
-    """If the last pull request of `branch` was declined, revert its consolidations on the branch, so that they are not
-    proposed again. Returns how many commits were reverted, 0 when it was not declined. Raises ForgeError, and GitFailed
-    when a revert conflicts; the branch stays as it was then."""
+    """If the last pull request of `branch` was closed without merging, revert its consolidations on the local branch,
+    so that they are not proposed again. Pushes nothing. Returns how many commits were reverted, 0 when it was not
+    declined. `base`: a revision; commits in its history stay as they are. Raises ForgeError, and GitFailed when a
+    revert conflicts; the branch stays as it was then."""
     from gitmem.promotion.past_consolidations import consolidations, reverted
 
     if _declined_pull(client, branch) is None:

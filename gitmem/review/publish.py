@@ -122,7 +122,8 @@ def publish(
     client's token; None to push without the token.
 
     Before that the gate scans every version that the branch adds. When it blocks, this raises Refused and pushes
-    nothing. Raises also as `push`, and ForgeError when the forge does not open or update the pull request.
+    nothing. Raises also GitMemError for the base branch or a branch that does not exist, GitFailed when the push fails,
+    and ForgeError when the forge does not open or update the pull request.
     """
     branch, base = proposal.branch, proposal.base
     span = _range_onto(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))

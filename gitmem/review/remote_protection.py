@@ -19,8 +19,9 @@ RECIPE = "docs/review.md of git-mem has the ruleset and the CODEOWNERS to copy"
 
 
 def examine(repo: Repository, client: GitHubClient, commit: str) -> list[Check]:
-    """The checks of a repository at GitHub. `commit`: the tip of its default branch in the local repository. Raises
-    ForgeError if GitHub refuses or does not answer."""
+    """Four checks of the default branch at GitHub: required checks, reviews by code owners, no forced pushes, and the
+    CODEOWNERS file. `commit`: the tip of that branch in the local repository. Raises ForgeError if GitHub refuses or
+    does not answer."""
     branch = client.default_branch()
     rules = client.rules(branch)
     return [

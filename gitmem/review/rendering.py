@@ -119,7 +119,7 @@ def accept_words(line: LineVerdict) -> str:
 class View:
     """A review with its cross-references and links: the rows, counts and phrases that a page is made of.
 
-    `forge`: where links lead, None for no links. `max_place_chars`: as in `Links`.
+    `forge`: where links lead, None for no links. `max_place_chars`: characters shown of a place, 0 for all.
     """
 
     review: Review

@@ -67,7 +67,8 @@ def _value(fact: Fact, key: str) -> str:
 
 
 def readable_diff(old: str, new: str) -> list[Piece]:
-    """As `word_diff`; empty when more than half of the characters differ or there are more than MAX_PIECES pieces."""
+    """The common, removed and added pieces of two texts in order (`word_diff`); [] when more than half of the
+    characters differ or there are more than MAX_PIECES pieces."""
     pieces = word_diff(old, new)
     changed = sum(len(piece.text) for piece in pieces if piece.sign != "=")
     if len(pieces) > MAX_PIECES or changed * 2 > len(old) + len(new):

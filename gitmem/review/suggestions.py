@@ -11,8 +11,8 @@ MASK_START = "[redacted"
 def suggestions(review: Review) -> list[Suggestion]:
     """Replacement texts for changed lines: the masked form of a line, and what the warnings suggest (a renamed path).
 
-    Leaves out a line that belongs to a mask of several lines, and a text that a forge could not show or would misread
-    (see `_can_be_suggested`).
+    Leaves out a line that belongs to a mask of several lines, and a text that a forge could not show or would misread:
+    one that is blank, has unprintable characters, or begins with `/`.
     """
     continued = {(mask.path, mask.line) for mask in review.masks if not mask.rules}
     changed = {(change.path, change.new.line) for change in review.changes if change.new}

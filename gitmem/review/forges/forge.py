@@ -32,7 +32,8 @@ class ForgeError(GitMemError):
 
 
 class Forge(Protocol):
-    """Where a repository lives. URLs have no slash at the end."""
+    """A repository at a forge: its addresses, links and limits. It makes no request; a `Client` does. URLs have no
+    slash at the end."""
 
     @property
     def name(self) -> str:
@@ -126,7 +127,7 @@ class Suggestion:
 
 
 class Client(ABC):
-    """The API of one repository.
+    """Calls the API of one repository at a forge.
 
     Every method raises ForgeError when the forge refuses, gives an invalid answer or cannot be reached.
     """

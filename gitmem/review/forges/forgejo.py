@@ -32,7 +32,8 @@ FORGEJO = ForgeText(
 
 @dataclass(frozen=True, slots=True)
 class Forgejo(GitHub):
-    """A repository at a Forgejo server, as a `forge.Forge`."""
+    """The addresses and links of a repository at a Forgejo or Gitea server, as a `forge.Forge`; ForgejoClient makes the
+    requests."""
 
     name: ClassVar[str] = "Forgejo"
     suggestion: ClassVar[str] = ""
@@ -42,7 +43,7 @@ class Forgejo(GitHub):
 
 
 class ForgejoClient(GitHubClient):
-    """Forgejo's API for one repository."""
+    """Calls Forgejo's API for one repository, as a `forge.Client`."""
 
     text: ClassVar[ForgeText] = FORGEJO
     page_size_parameter: ClassVar[str] = "limit"

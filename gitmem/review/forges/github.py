@@ -69,7 +69,8 @@ def _time(value: Any) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class GitHub:
-    """A repository on github.com or an Enterprise server, as a `forge.Forge`."""
+    """The addresses and links of a repository on github.com or an Enterprise server, as a `forge.Forge`; GitHubClient
+    makes the requests."""
 
     server: str
     api: str
@@ -100,7 +101,7 @@ class GitHub:
 
 
 class GitHubClient(RestClient):
-    """GitHub's API for one repository. `wait`: sleeps for a number of seconds."""
+    """Calls GitHub's API for one repository, as a `forge.Client`. `wait`: sleeps for a number of seconds."""
 
     text: ClassVar[ForgeText] = GITHUB
     login_field: ClassVar[str] = "login"

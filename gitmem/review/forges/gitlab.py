@@ -39,7 +39,8 @@ GITLAB = ForgeText(
 
 @dataclass(frozen=True, slots=True)
 class GitLab:
-    """A project on gitlab.com or another GitLab server, as a `forge.Forge`."""
+    """The addresses and links of a project on gitlab.com or another GitLab server, as a `forge.Forge`; GitLabClient
+    makes the requests."""
 
     server: str
     api: str
@@ -66,7 +67,7 @@ class GitLab:
 
 
 class GitLabClient(RestClient):
-    """GitLab's API for one project. `wait`: sleeps for a number of seconds."""
+    """Calls GitLab's API for one project, as a `forge.Client`. `wait`: sleeps for a number of seconds."""
 
     text: ClassVar[ForgeText] = GITLAB
     login_field: ClassVar[str] = "username"  # a project access token has a user of its own

@@ -29,9 +29,9 @@ REDIRECTS = (301, 302, 307, 308)
 
 @dataclass(frozen=True, slots=True)
 class ForgeText:
-    """The words for a forge's errors. `name`: the forge's name. `token`, `api`: the environment variables with the
-    token and the URL of the API. `hints`: a hint by HTTP status. `permissions`: the hint for a missing permission by
-    the prefix of the path ("" for any path)."""
+    """The words for a forge's errors. `name`: the forge's name. `token`, `api`: the names of the environment variables
+    with the token and the URL of the API. `hints`: HTTP status -> hint. `permissions`: prefix of a path ("" for any
+    path) -> hint for a missing permission."""
 
     name: str
     token: str
@@ -67,8 +67,8 @@ class Connection:
 
     def list_all(self, path: str, query: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         """Every object in a list, requested page by page to the last one. Without a Link header, a page that is not
-        full is the last. Raises ForgeError when a page is no list, when it begins with the same row as the page before
-        it, and as `send_with_retries`."""
+        full is the last. Raises ForgeError when the forge refuses or does not answer, when a page is no list, and when
+        it begins with the same row as the page before it."""
         previous: list[Any] = [None]
         for number in count(1):
             page = {**query, self.page_size_parameter: str(self.max_page_size), "page": str(number)}
@@ -89,7 +89,8 @@ class Connection:
 
     def call(self, method: str, path: str, value: Any = None) -> Any:
         """Send one request and return its JSON; `{}` for a response without content (status 204). `value`: the body,
-        sent as JSON. Raises ForgeError as `send_with_retries`, and for an answer that is no JSON or null."""
+        sent as JSON. Raises ForgeError when the forge refuses or does not answer, and for an answer that is no JSON or
+        null."""
         response = self.send_with_retries(method, path, value)
         if response.status == 204:
             return {}
@@ -170,8 +171,9 @@ class Connection:
 def retry_pause(method: str, response: Response, attempt: int) -> float | None:
     """The seconds to wait before a refused request is sent again; None when it must not be. `attempt`: from 1.
 
-    After a rate limit: as `Limit.pause`. After a fault of the forge (status 5xx): 1, 2, 4 seconds; a POST is repeated
-    only after a 503, since any other fault may have come after the change.
+    After a rate limit: as long as the forge says, else a minute that doubles with each attempt. After a fault of the
+    forge (status 5xx): 1, 2, 4 seconds; a POST is repeated only after a 503, since any other fault may have come after
+    the change.
     """
     limit = limit_of(response)
     if limit is not None:

@@ -71,8 +71,8 @@ def resolve_to_base(data: bytes, labels: Labels) -> bytes:
 def merge_text(
     base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool
 ) -> MergeResult:
-    """Merge the files as text. `text_merge`: as in `merge_lines`. `log`: where both sides inserted lines at the same
-    place, keep both insertions in order of time instead of a conflict."""
+    """Merge the files as text. `text_merge`: a text merge whose conflict marks have MARK characters. `log`: where both
+    sides inserted lines at the same place, keep both insertions in order of time instead of a conflict."""
     lines: list[str] = []
     conflicts = 0
     for part in merge_lines(split(base), split(ours), split(theirs), text_merge):

@@ -41,9 +41,9 @@ class LostLine:
 class LostAnswers(ReviewWarning):
     """The results of the questions that the tests of both commits have.
 
-    `questions`: how many were asked. `before`, `after`: hit@5 at the base and at the head. `gained`, `lost`: questions
-    answered only at the head, only at the base. `lost_lines`: the lines that answered the lost questions.
-    """
+    `questions`: how many were asked. `before`, `after`: hit@5 at the base and at the head, the share (0..1) of
+    questions with a right line among the first five hits. `gained`, `lost`: questions answered only at the head, only
+    at the base. `lost_lines`: the lines that answered the lost questions."""
 
     key: ClassVar[str] = "recall"
     title: ClassVar[str] = "Search"

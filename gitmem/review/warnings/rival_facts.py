@@ -40,8 +40,9 @@ class OtherFact(NamedTuple):
 @json_keys("kind=rule relation path line text other")
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A fact of the change and the other fact that it repeats or contradicts. `relation`: the `kind` of the pair in
-    `memory.rivals`. `other_at`: as `OtherFact.at`. `later`: whether the fact of the change is the later of the two."""
+    """A fact of the change and the existing fact that it repeats or contradicts. `relation`: `same`, `replaces`, `ends`
+    or `conflicts`. `other_at`: the commit of the target branch that has the existing fact, "" for the head. `later`:
+    whether the fact of the change is the later of the two."""
 
     path: str
     line: int
@@ -75,7 +76,8 @@ class Rival:
 
 @dataclass(frozen=True, slots=True)
 class RivalFacts(ReviewWarning):
-    """The pairs, contradictions first. `compared`: how many facts of the change were compared."""
+    """The pairs of a fact of the change and an existing fact that it repeats or contradicts, contradictions first.
+    `compared`: how many facts of the change were compared."""
 
     key: ClassVar[str] = "rivals"
     title: ClassVar[str] = "Contradicts or repeats"

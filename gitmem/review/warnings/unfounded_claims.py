@@ -53,7 +53,8 @@ class UnfoundedClaims(ReviewWarning):
 
 
 def check(commits: Range) -> UnfoundedClaims:
-    """Look for unfounded trailers in the messages of the range."""
+    """Look for unfounded trailers in the messages of the range. `notes` tell which promotions of an agent or a bot
+    counted log lines as read that nothing promoted or refused."""
     revs = range_revisions(commits.base, commits.head)
     found = unfounded_claims(commits.repo, revs)
     passed = passed_lines(commits.repo, revs, commits.head, commits.daily)
