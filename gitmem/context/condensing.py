@@ -45,7 +45,8 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class CondensedLine:
-    """A condensed line and the keys of the notes that it replaces."""
+    """A line that a model wrote in place of several notes. `topic`: what it is about. `keys`: `Note.key` of each note
+    that it replaces."""
 
     topic: str
     text: str

@@ -67,8 +67,8 @@ def estimated_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The answer of a model that condenses parts. `parts`: new parts. `replaced`: the parts that they replace. `notes`:
-    messages for a person."""
+    """The outcome of condensing parts with a model. `parts`: new parts. `replaced`: the parts that they replace.
+    `notes`: messages for a person."""
 
     parts: tuple[Part, ...]
     replaced: tuple[Part, ...]

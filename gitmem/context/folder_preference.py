@@ -125,7 +125,8 @@ def prefer_nearest(
     """(the parts that remain, with more relevance for those of deeper folders; (part, reason) for each hidden fact).
 
     A fact of the layer MEMORY is hidden if a deeper folder has one with the same key (`Test runner: ...`). Only parts
-    of PREFERRED layers gain relevance, up to MAX_RAISED_RELEVANCE. `own_folders`: as in `may_be_scoped`.
+    of PREFERRED layers gain relevance, up to MAX_RAISED_RELEVANCE. `own_folders`: folders whose memory belongs to the
+    whole repository.
     """
     known: dict[str, dict[int, str]] = {}
 

@@ -20,7 +20,10 @@ Count = Callable[[str], int]  # a text -> its tokens
 
 
 class Layer(StrEnum):
-    """The layers of a context, each a kind of memory; docs/context.md describes them."""
+    """The layers of a context, each a kind of memory. PINNED: instruction files and pinned facts. RECENT: the last
+    turns. SUMMARY: of older turns. WORKING: working values. INCLUDED: passages that the request names. MERGED: lines of
+    a model that condense parts. RULE, PROCEDURE: files of rules and of skills. MEMORY: facts of MEMORY.md. PROJECT:
+    notes. EPISODE: episodes and the archive. DAILY: logs. HISTORY: commits."""
 
     PINNED = "pinned"
     RECENT = "recent"

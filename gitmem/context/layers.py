@@ -103,7 +103,7 @@ class Part:
 
     @property
     def id(self) -> str:
-        """The fact's id of its text."""
+        """The id that a fact with this text has (`fact_id`)."""
         return fact_id(self.content)
 
     @property
@@ -113,7 +113,7 @@ class Part:
 
     @property
     def cited_code(self) -> list[CitedCode]:
-        """What became of the code that its statements cite."""
+        """The cited code of all its statements that changed, moved or was deleted."""
         return [cited for _, all_cited in self.code for cited in all_cited]
 
     @property
@@ -346,7 +346,8 @@ def memory_parts(
     similarity: Mapping[tuple[str, int], float],
     until: Mapping[tuple[str, int], str],
 ) -> list[Part]:
-    """One part for each fact of the files `paths` of long-term memory, most relevant first, without pinned facts.
+    """One part for each fact of the files `paths` of long-term memory, most relevant first, without pinned facts and
+    facts that no longer hold.
 
     `similarity`: (path, line) -> score of a search hit there, 0..1. `until`: (path, line) -> day from which a later
     line amends that line. A fact without a date counts as a year old.

@@ -172,10 +172,12 @@ def build_context(
 ) -> Context:
     """The context of a request, from the organisation's, the person's, the project's and the session's memory.
 
-    `when`: the present moment. `at`: the revision or day whose memory is used, without the session's working values; ""
-    for the work tree. `environ`: the environment of git when it fetches other memories. `cache`: the folder of their
-    mirrors. If the configured tokenizer cannot be opened, the built-in one counts and `Context.notes` says so. Raises
-    UnknownRevision or UsageError for `at` (`resolve_at`), UsageError for a budget that is not positive.
+    Stores the rolling summary of a given transcript, and fetches mirrors of other memories; writes no memory. `when`:
+    the present moment. `at`: the revision or day whose memory is used, without the session's working values; "" for the
+    work tree. `environ`: the environment of git when it fetches other memories. `cache`: the folder of their mirrors.
+    If the configured tokenizer cannot be opened, the built-in one counts and `Context.notes` says so. Raises
+    UnknownRevision for an `at` that names no commit, UsageError for any `at` in a repository without commits and for a
+    budget that is not positive.
     """
     from gitmem.context import scopes
     from gitmem.context.working_values import values_for

@@ -223,8 +223,8 @@ def _recall_query(commit: str, history: bool) -> searching.Query:
 def recalled_hits(
     repo: Repository, config: Config, query: searching.Query, now: datetime, lines: Callable[[str], Sequence[str]]
 ) -> Recalled:
-    """Search a memory without its forgotten texts; raises as `searching.search` does. `lines`: returns the lines of a
-    file, from which the importance of a hit is read."""
+    """The hits of `query` in a memory, without its forgotten texts. `lines`: returns the lines of a file, from which
+    the importance of a hit is read. Raises the errors of `searching.search`, all GitMemError."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     answer = searching.search(repo, config, query._replace(forgotten=forgotten_texts(repo)), now)

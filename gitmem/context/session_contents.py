@@ -48,8 +48,8 @@ _CLOCK = re.compile(r"^[\d:./\s–—-]*(?:[AaPp]\.?[Mm]\.?(?![A-Za-z]))?[\s–�
 class SessionContents:
     """The texts and statements that a session has.
 
-    `keys`: of the statements that earlier contexts gave (`keys_of_part`). `files`: (scope, path) of the files of these
-    statements. `texts`: texts of its turns and of the files that its host loaded. `session`: the id of a session
+    `keys`: hashes of the statements that earlier contexts gave (`keys_of_part`). `files`: (scope, path) of the files of
+    these statements. `texts`: texts of its turns and of the files that its host loaded. `session`: the id of a session
     without a transcript, so that the log lines it wrote count too; else "". `loaded`: paths, and folders with "/" at
     the end, that the host loads whole.
     """
@@ -210,7 +210,7 @@ def topic_terms(part: Part, piece: Piece) -> frozenset[str]:
 def without_known(part: Part, contents: SessionContents, known: KnownStatements) -> Part | None:
     """The part without the statements that the session has; None if no statement is left.
 
-    A part of a file that the host loads is None. A part of a layer outside NOT_REPEATED, such as a recent turn, is
+    None too for a part of a file that the host loads. A part of a layer outside NOT_REPEATED, such as a recent turn, is
     returned unchanged.
     """
     if part.layer not in NOT_REPEATED:

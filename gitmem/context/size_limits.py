@@ -28,7 +28,7 @@ Render = Callable[[packing.Selection, Detail], str]
 def fit_limits(
     parts: Sequence[Part], left: int, request: ContextRequest, select: Fit, render_selection: Render
 ) -> tuple[packing.Selection, str]:
-    """(the selection that fits the budget of tokens and the hard limit of characters, its text).
+    """(the selection that fits the request's budget of tokens and its hard limit of characters, its text).
 
     `left`: tokens for the parts. If no part fits beside the line about missing parts, that line is shortened (Detail).
     If no part fits even then, the selection keeps none and the text is that line alone, "" if it does not fit either.
