@@ -61,7 +61,8 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
-    """The application of one repository, behind its `Guard`. `ending`: set when the server shuts down."""
+    """The ASGI application with the pages and changes of one repository; a `Guard` checks each request first.
+    `ending`: set when the server shuts down, so that open event streams end; None for never."""
     routes = [Route(f"/{page.path}", _page(site, name, page.show), name=name) for name, page in PAGES.items()]
     routes += [Route(f"/{path}", _change(site, path, change), methods=["POST"]) for path, change in CHANGES.items()]
     routes += [Route("/preview/{key}", _preview(site), name="preview")]

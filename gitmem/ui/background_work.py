@@ -35,7 +35,8 @@ class _Job:
 
 
 class BackgroundWork:
-    """The jobs by name; a new job replaces a waiting one of the same name. Thread-safe."""
+    """Jobs, each with a name, that one thread runs one after the other; a new job replaces a waiting one of the same
+    name. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -26,7 +26,8 @@ MAX_STREAMS = 24  # open pages with a stream; further ones get none
 
 
 def event_stream(site: Site, ending: threading.Event) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint of the event stream, which goes on until the reader leaves or `ending` is set."""
+    """The endpoint of the event stream, which goes on until the reader leaves or `ending` is set. A request beyond
+    MAX_STREAMS open streams gets an empty response (204)."""
     streams: set[object] = set()
 
     async def answer(request: Request) -> Response:

@@ -25,7 +25,8 @@ class FileFindings:
         self._findings: dict[Blob, tuple[Finding, ...]] = {}
 
     def __call__(self, blob: Blob, policy: Policy) -> Sequence[Finding]:
-        """The findings of one blob, as `scan_blob` returns them."""
+        """The gate's findings in one blob, from the cache or by scanning it. Another policy than that of the last call
+        empties the cache."""
         key = _key(blob)
         with self._lock:
             if self._policy != policy:

@@ -11,7 +11,7 @@ MAX_ENTRIES = 32  # the least recently used value is dropped first
 
 
 class PageCache:
-    """The last MAX_ENTRIES values. Thread-safe: one thread computes a value while others wait for it."""
+    """The MAX_ENTRIES most recently used values. Thread-safe: one thread computes a value while others wait for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -20,8 +20,8 @@ class PageCache:
 
     def get(self, name: str, key: object, make: Callable[[], Value]) -> Value:
         """The cached value of `name` for `key`, else the result of `make`, which is cached. `key`: an immutable value
-        with everything that the result depends on. The cache keeps the newest MAX_ENTRIES values. If `make` raises, its
-        error is raised and nothing is cached. Two calls with one name wait for each other."""
+        with everything that the result depends on. If `make` raises, its error is raised and nothing is cached. Two
+        calls with one name wait for each other."""
         with self._lock:
             making = self._making.setdefault(name, threading.Lock())
         with making:

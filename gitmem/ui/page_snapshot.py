@@ -31,8 +31,8 @@ class Snapshot:
 
 def snapshot(repo: Repository, named: str, now: datetime) -> Snapshot:
     """The snapshot of `named`: a revision, a branch, a day, or "" for the present. The present is the work tree; in a
-    bare repository it is HEAD, without a commit before the first one. Raises UnknownRevision and UsageError as
-    `resolve_at`."""
+    bare repository it is HEAD, without a commit before the first one. Raises UnknownRevision if `named` names no
+    commit, UsageError for any `named` in a repository without commits."""
     if not named and repo.root is not None:
         return Snapshot()
     commit = repo.head() or ""

@@ -21,7 +21,8 @@ class PreviewForms:
         self._forms: dict[str, tuple[str, Mapping[str, str]]] = {}
 
     def add(self, address: str, form: Mapping[str, str]) -> str:
-        """Keep the form of a change and return a random key for it. `address`: the URL of the change."""
+        """Keep the form of a change and return a random key for it. `address`: the path of the change below the site's,
+        as `fact/edit`."""
         key = secrets.token_urlsafe(16)
         with self._lock:
             self._forms[key] = (address, dict(form))

@@ -59,7 +59,8 @@ class PageText:
 
 
 def plain(text: str) -> Markup:
-    """The HTML of a text that a template writes without a filter."""
+    """The HTML of a text that a template writes without a filter: invisible characters are spelled out, and the text is
+    escaped, not masked."""
     return escape(visible(text))
 
 
@@ -130,7 +131,7 @@ def _template_value(value: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def masked_word(text: str) -> str:
-    """A text for a part of a URL, with the secrets in it masked; personal data stays."""
+    """A text for a part of a URL, with the secrets in it masked; personal data stays. The result is not escaped."""
     texts = Texts()
     texts.collect(text)
     texts.mask(Policy(), frozenset(PERSONAL))
@@ -252,7 +253,8 @@ def markdown(text: str) -> Markup:
 
 
 def inline(text: str) -> Markup:
-    """The HTML of one line of Markdown: emphasis, code and links, no blocks. The text is cut as in `markdown`."""
+    """The HTML of one line of Markdown: emphasis, code and links, no blocks. The text is cut at
+    MAX_MARKDOWN_CHARACTERS, and the number of the other characters follows."""
     from gitmem.ui.safe_markdown import parser
 
     return Markup(parser().renderInline(visible(text[:MAX_MARKDOWN_CHARACTERS]))) + _count_of_rest(text)

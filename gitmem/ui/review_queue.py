@@ -88,8 +88,8 @@ def part_value(view: View, name: str) -> Any:
 
 
 def part_value_now(view: View, name: str) -> Any:
-    """The value of a part as in `part_value`, however long its computation takes, as a decision needs it; never its
-    Progress. Raises what the computation raises."""
+    """The value of a part of PARTS, such as the Offer of "review", for a decision. Waits however long its computation
+    takes, so that it is never a Progress. Raises what the computation raises."""
     return _computed(view, name, PARTS[name].key(view))
 
 

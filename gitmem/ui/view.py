@@ -269,7 +269,8 @@ class View:
         return HTMLResponse(text.encode("utf-8", "replace"), status)
 
     def redirect(self, page: str, /, *parts: str, **fields: object) -> Response:
-        """The response (303) that sends the browser to another page. `parts`, `fields`: as for `url`."""
+        """The response (303) that sends the browser to another page. `parts`: the variable parts of its path. `fields`:
+        its query."""
         return RedirectResponse(self.url(page, *parts, **fields), 303)
 
     @cached_property

@@ -73,7 +73,7 @@ def _side(row: PlacedFact) -> Side:
 def settle(view: View, form: dict[str, str], answer_name: str) -> Response:
     """Settle a pair with one of the answers: show the preview, or commit the preview whose token the form has. Status
     409 if the pair is not open any more or memory has changed since the preview. `answer_name`: a value of Answer.
-    Raises UsageError for an agent, and as the plan and `transaction.commit`."""
+    Raises UsageError for an agent, and the errors of the commit, such as Refused by the gate."""
     settlement.ensure_person(view.config)
     answer = Answer(answer_name)
     fields = {**form, "reason": typed_line(form, "reason")}

@@ -56,9 +56,10 @@ OWN_TEXT = "own"  # the choice of a text that a person writes instead of a side'
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """A conflict of a merge, as the page shows it. `old_text`: of the common base. The three texts include the facts'
-    comments only if the comments differ. `fact`: whether both sides are a single fact, so that a person may write
-    another text."""
+    """A conflict of a merge, as the page shows it. `number`: of the conflict, which the names of the form's fields end
+    in. `text`, `other_text`: of the current branch and of the merged one. `old_text`: of the common base. The three
+    texts include the facts' comments only if the comments differ. `fact`: whether both sides are a single fact, so that
+    a person may write another text."""
 
     number: int
     path: str
@@ -260,9 +261,10 @@ def _facts(lines: Sequence[str]) -> Sequence[Fact]:
 
 
 def merge(view: View, form: dict[str, str]) -> Response:
-    """Merge a branch as it was shown: show what the files become, or commit the merge when the form was shown that.
-    Raises UsageError for an unknown branch, GitMemError if it must be merged in a terminal or changes more than
-    memory."""
+    """The next step to merge a branch: the form again if a choice is missing or refused, or, with 409, if a branch has
+    moved since the form was shown; then what the files become; then, if the form has `shown`, the commit and a
+    redirect. Raises UsageError for an unknown branch, GitMemError if it must be merged in a terminal or changes more
+    than memory."""
     request = _branch_request(view, form.get("branch", ""))
     today = view.now.date()
     return _merge(view, form, request, lambda contents: merge_branch(view.repo, request.shown, contents, today))

@@ -39,7 +39,8 @@ GROUPS = (  # (title, operations)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A changed fact with the differences of its text (`pieces`) and of its comment (`keys`), as in `StatementDiff`."""
+    """A changed fact. `pieces`: its common, removed and added words in order. `keys`: (key, old value, new value) of
+    each key of its comment that differs."""
 
     change: FactChange
     pieces: tuple[Piece, ...]

@@ -50,8 +50,8 @@ class Recalls:
 
 
 def page(view: View) -> Response:
-    """The page of the fact that the URL names (`fact_of_url`). The URL of a fact that was edited redirects to the id
-    that the fact has now. Raises as `fact_of_url`."""
+    """The page of the fact whose id the URL names. The URL of a fact that was edited redirects to the id that the fact
+    has now. Raises MissingFile when the snapshot has no such fact, and the other errors of `fact_of_url`."""
     try:
         row = fact_of_url(view)
     except MissingFile:

@@ -86,8 +86,8 @@ class Listing:
     """A page of the list of facts.
 
     `total`: the number of facts on all pages. `number`: of this page, from 1. `pages`: the number of pages. `order`: a
-    key of ORDER_TITLES. `files`: the number of memory files, if none of them has a fact, else 0. `steps`: as
-    `first_steps` returns them.
+    key of ORDER_TITLES. `files`: the number of memory files, if none of them has a fact, else 0. `steps`: the first
+    steps for a new memory, empty for any other.
     """
 
     rows: Sequence[PresentFact]

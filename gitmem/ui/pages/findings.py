@@ -69,7 +69,8 @@ def page(view: View, status: int = 200, problem: str = "") -> Response:
 
 def mask(view: View, form: dict[str, str]) -> Response:
     """Mask the findings in one file: show the preview, or commit the preview whose token the form has. Raises
-    MissingFile for a file that is not in Git's index, and as `mask_plan` and `transaction.commit`."""
+    MissingFile for a file that is not in Git's index, and the errors of `mask_plan` and of the commit, such as
+    Refused."""
     plan = mask_plan(view.repo, _path(view, form), view.now.date())
     return _preview_or_commit(view, form, "findings/mask", "Mask what the gate finds", plan)
 
@@ -77,7 +78,7 @@ def mask(view: View, form: dict[str, str]) -> Response:
 def allow(view: View, form: dict[str, str]) -> Response:
     """Allow one finding until a day: show the preview, or commit the preview whose token the form has. Raises
     MissingFile for a file that is not in Git's index, UsageError for a missing reason, an invalid day or fingerprint,
-    and as `allow_plan` and `transaction.commit`."""
+    and the errors of `allow_plan` and of the commit, such as Refused."""
     path = _path(view, form)
     decision = read_decision(view, form)
     fingerprint = form.get("fingerprint", "")

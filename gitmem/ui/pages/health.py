@@ -35,7 +35,8 @@ State = Literal["good", "quiet", "note", "bad"]  # fine; nothing to check; to be
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """One row of the page: what was checked, and the result in words. `hint`: the command to type, "" for none."""
+    """One row of the page: what was checked, and the result in words. `state`: "good", "quiet" (nothing to check),
+    "note" (to be looked at) or "bad". `hint`: the command to type, "" for none."""
 
     name: str
     words: str

@@ -20,8 +20,8 @@ def page(view: View) -> Response:
 
 
 def change(view: View, form: dict[str, str]) -> Response:
-    """Undo the write that was shown by a commit. Shows the page anew (409) if something else was written or changed
-    since. Raises UsageError for an uncommitted write, and as `undo.last_write`."""
+    """Make a commit that undoes the write that the form was shown. Shows the page anew (409) if something else was
+    written or changed since. Raises UsageError for an uncommitted write, GitMemError when there is no write to undo."""
     last = flow.last_write(view.repo)
     if _token(last) != form.get("shown"):
         return _undo_page(view, last, 409)
