@@ -57,8 +57,8 @@ def compaction_reason(
     """A sentence that says why compaction is due: a nearly full window, TRIGGER_TOKENS or more, or more than
     TRIGGER_TURNS spoken turns. "" if compaction is not due.
 
-    `window`: size of the model's context in tokens, 0 if unknown. `reserve`, `soft`, `share`: as in
-    `full_window_reason`.
+    `window`: size of the model's context in tokens, 0 if unknown. It is nearly full from `share` of its size on, or
+    when fewer than `soft` tokens are free before the last `reserve` tokens (`full_window_reason`).
     """
     spoken = sum(1 for turn in turns if turn.role is not Role.TOOL and turn.by is By.SPEAKER)
     size = sum(estimate(turn.text) for turn in turns)

@@ -70,8 +70,8 @@ def load(common_dir: Path, session: str) -> RecalledParts:
 
 
 def store_start(common_dir: Path, session: str, given: RecalledParts, at: float) -> None:
-    """Store the parts that a session is given at its start, in place of those of an earlier start. `at`: as in
-    `RecalledParts`."""
+    """Store the parts that a session is given at its start, in place of all that were stored. `at`: the time, in
+    seconds since 1970."""
     _save(common_dir, session, replace(given, at=at))
 
 
@@ -79,7 +79,8 @@ def store_answer(
     common_dir: Path, session: str, before: RecalledParts, keys: Sequence[str], places: Iterable[tuple[str, str]],
     at: float,
 ) -> None:  # fmt: skip
-    """Add the parts of an answer to a prompt to the parts `before`, and store them. `at`: as in `RecalledParts`."""
+    """Add the parts of an answer to a prompt to the parts `before`, and store them. `keys`: digests of the new parts.
+    `places`: (scope, path) of their files. `at`: the time, in seconds since 1970."""
     all_keys, all_places = dict.fromkeys([*before.keys, *keys]), dict.fromkeys([*before.places, *places])
     after = replace(before, keys=tuple(all_keys), places=tuple(all_places), answered=True, at=at)
     _save(common_dir, session, after)

@@ -85,8 +85,8 @@ def end_due(
 
     `transcripts`: session name -> transcript that the caller has already read; others are read from the file that the
     session's state names. The episode gets the time of the session's last activity. A second call has no effect. [] in
-    a bare repository. Raises Locked if another process goes on ending sessions, and as `save_state`; a session that
-    cannot be written has the reason in its `problem`.
+    a bare repository. Raises Locked if another process goes on ending sessions, GitMemError or OSError if the state of
+    a session cannot be stored; a session whose memory cannot be written has the reason in its `problem`.
     """
     policy = Reset(config.session_reset)
     if policy is Reset.NEVER or repo.root is None or not (repo.common_dir / "gitmem/sessions").is_dir():

@@ -51,8 +51,8 @@ GOES_ON = re.compile(
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a turn. `own`: the text without quoted statements; only `own` is judged. `paragraph`: number of its
-    paragraph in the conversation, from 1. `doubtful`: the sentence may be pasted, as in `OwnPassage`. `wanted`: the
-    person asks to remember it."""
+    paragraph in the conversation, from 1. `doubtful`: the sentence may be pasted, so that somebody else may have said
+    it. `wanted`: the person asks to remember it."""
 
     text: str
     own: str
