@@ -36,7 +36,7 @@ AmendedLines = tuple[tuple[int, str], ...]  # (line number, ISO day from which a
 
 
 class Place(NamedTuple):
-    """Lines of a file."""
+    """The lines `start_line` to `end_line` of a file, both included, counted from 1."""
 
     path: str
     start_line: int

@@ -132,7 +132,8 @@ def request_of_options(
     """The request that the options describe.
 
     Raises UsageError for a place of `include` in another form than `PATH:A-B`, GitMemError for a transcript that cannot
-    be read, BadConfig for a wrong `mem.contextLayer`, and what `open_merger` raises for a model that cannot be opened.
+    be read, BadConfig for a wrong `mem.contextLayer` and for a `merge` that names no language model, ModelUnavailable
+    if that model cannot be opened.
     """
     staged: tuple[str, ...] = ()
     if options.staged or not options.subjects:

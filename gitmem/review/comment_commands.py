@@ -89,7 +89,8 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """The parameters of `run_command`. `environ`: the environment of pushes."""
+    """What `run_command` works with. `repo`: a clone of the forge's repository. `environ`: the environment variables of
+    its fetches and pushes. `today`: the day by which facts count as expired."""
 
     repo: Repository
     config: Config

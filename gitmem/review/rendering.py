@@ -129,7 +129,7 @@ class View:
     # -- lookups ---------------------------------------------------------------------------------------------
 
     def is_log(self, path: str) -> bool:
-        """Whether a path is a log; lines of logs have their own section."""
+        """Whether a path is a daily log or an episode; their lines have a section of their own."""
         return records_events(path, self.review.daily)
 
     @cached_property
@@ -138,7 +138,7 @@ class View:
 
     @cached_property
     def facts(self) -> list[FactChange]:
-        """The changed facts outside logs."""
+        """The changed facts outside daily logs and episodes."""
         return [change for change in self.review.changes if not self.is_log(change.path)]
 
     @cached_property
@@ -591,7 +591,7 @@ class View:
 
     @cached_property
     def instructions(self) -> list[TextChange]:
-        """The changed lines of instructions: SOUL.md, AGENTS.md, rules, skills."""
+        """The changed lines of instructions (SOUL.md, AGENTS.md, rules, skills) that are not facts."""
         return [text for text in self.review.other.texts if holds_instructions(text.path)]
 
     def _text_rows(self, *, instructions: bool) -> Iterator[Row]:

@@ -43,7 +43,7 @@ class StatementDiff:
 
 
 def statement_diff(old: Fact, new: Fact) -> StatementDiff:
-    """The difference between two versions of a fact."""
+    """The difference between two versions of a fact: of their words, and of the keys of their comments."""
     keys = tuple((key, _value(old, key), _value(new, key)) for key in differing_keys(old.meta, new.meta))
     return StatementDiff(text_diff(old.text, new.text), keys)
 

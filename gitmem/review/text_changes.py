@@ -26,7 +26,7 @@ from gitmem.sequences import longest_rising
 
 
 class TextOp(StrEnum):
-    """What happened to a line that is not a fact."""
+    """What happened to a line that is not a fact. REORDERED: its text is the same, at another place in the file."""
 
     ADDED = "added"
     CHANGED = "changed"

@@ -115,7 +115,7 @@ def list_sessions(files: Iterable[Path]) -> Listing:
 
 
 def by_start(sessions: Iterable[PastSession]) -> tuple[PastSession, ...]:
-    """The sessions, the earliest first."""
+    """The sessions in the order of their start, then of their place."""
     return tuple(sorted(sessions, key=lambda session: (session.start, session.place)))
 
 

@@ -71,7 +71,7 @@ class ImportedLine(NamedTuple):
     masks: tuple[Mask, ...] = ()
 
     def after(self, log: bytes) -> bytes:
-        """The log's bytes with this line appended."""
+        """The bytes of a daily log with this line appended, below a heading with its time. `log`: the bytes before."""
         text, _ = append_entry(log.decode("utf-8", "surrogateescape"), self.text, self.meta, self.when, TOPIC)
         return text.encode("utf-8", "surrogateescape")
 
@@ -345,7 +345,7 @@ class Totals:
     masks: list[Mask] = field(default_factory=list)
 
     def count(self, session: ImportedSession) -> None:
-        """Add one session."""
+        """Add the outcome, lines, masks and refusals of one session to the counts."""
         self.sessions[str(session.done)] += 1
         self.lines += len(session.lines)
         self.masks += [mask for line in session.lines for mask in line.masks]

@@ -55,7 +55,7 @@ class Target:
 
 @dataclass(frozen=True)
 class ExportView(View):
-    """The view of an exported page. `targets`: collects the pages that it links to, in order."""
+    """The view of an exported page. `targets`: the pages that it links to, in order; `url` adds to them."""
 
     targets: dict[Target, None] = field(default_factory=dict)
 
@@ -64,7 +64,8 @@ class ExportView(View):
         return True
 
     def url(self, page: str, /, *parts: str, **fields: object) -> str:
-        """The file of a page; `#` for a page that is not exported."""
+        """The name of the file to which a page is exported, which is noted in `targets`; `#` for a page that is not
+        exported."""
         if page not in FIELDS:
             return Unmasked("#")
         kept = tuple((name, str(fields[name])) for name in FIELDS[page] if fields.get(name) not in (None, "", 1, "1"))

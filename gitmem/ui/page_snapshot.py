@@ -15,8 +15,8 @@ BRANCH = "refs/heads/"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`named`: the revision in the URL, "" for the present. `commit`: its oid, "" for the work tree. `when`: the date
-    of the commit, None for the work tree."""
+    """What a page shows. `named`: the revision in the URL, "" for the present. `commit`: the oid of the commit that is
+    shown, "" for the work tree. `when`: the date of that commit, None for the work tree."""
 
     named: str = ""
     commit: str = ""

@@ -117,7 +117,7 @@ class View:
 
     @property
     def changes(self) -> bool:
-        """Whether this page can make changes."""
+        """Whether this page can make changes: the server is not read-only, and the page is not of the past."""
         return not self.site.read_only and not self.snapshot.past
 
     @property

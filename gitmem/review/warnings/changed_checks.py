@@ -16,7 +16,7 @@ from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, Revie
 
 @dataclass(frozen=True, slots=True)
 class ChangedChecks(ReviewWarning):
-    """The changed files, those that loosen a check first."""
+    """The changed files that decide how memory is checked, those that loosen a check first."""
 
     key: ClassVar[str] = "settings"
     title: ClassVar[str] = "Changes what memory is checked by"

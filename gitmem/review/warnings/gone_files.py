@@ -29,7 +29,7 @@ class GoneFile:
 
 @dataclass(frozen=True, slots=True)
 class GoneFiles(ReviewWarning):
-    """The files of LOADED that the change removes or renames."""
+    """The files that hosts load by their name (LOADED) and that the change removes or renames."""
 
     key: ClassVar[str] = "gone"
     title: ClassVar[str] = "Files that hosts load no more"

@@ -85,7 +85,7 @@ class LostAnswers(ReviewWarning):
 
     @property
     def found(self) -> LostAnswers | None:
-        """None where both commits share no question."""
+        """The value for the JSON: this warning, or None when no question was asked at both commits."""
         return self if self.questions else None
 
 

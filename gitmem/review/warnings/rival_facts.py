@@ -60,7 +60,7 @@ class Rival:
 
     @property
     def rule(self) -> str:
-        """`contradiction` or `near-duplicate`."""
+        """The rule of its remark: `near-duplicate` if the two facts say the same, else `contradiction`."""
         return REMARKS[self.contradicts][0]
 
     @property

@@ -24,7 +24,8 @@ from gitmem.review.warnings.warning import CheckRow, Place, Range, Remark, Revie
 
 @dataclass(frozen=True, slots=True)
 class UnfoundedClaims(ReviewWarning):
-    """The unfounded trailers in the messages of the range, newest first."""
+    """The trailers in the messages of the range that record what their commits did not do. `fails`: an agent wrote one
+    of them."""
 
     key: ClassVar[str] = "unfounded"
     title: ClassVar[str] = "Messages that record what was not done"

@@ -124,7 +124,7 @@ def rows_of(view: View, changes: Sequence[FactChange], group_count: int = 2) -> 
 
 
 def row_of(change: FactChange) -> Row:
-    """The row of a change that is masked already."""
+    """The row of a change; the caller has masked the texts of its facts."""
     old, new = change.old, change.new
     if old is None or new is None:
         return Row(change, _shortened([Piece("=", change.fact.text)]))

@@ -135,7 +135,8 @@ def _current_version(view: View, ident: str) -> PresentFact | None:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """The promotion of an earlier text of the fact."""
+    """The promotion of a text that the fact had before an edit. `model`: the promotion model that chose it. `author`,
+    `when`, `commit`: of the commit of the promotion."""
 
     model: str
     author: str

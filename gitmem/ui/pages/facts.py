@@ -75,7 +75,7 @@ class FilterValue:
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
-    """The choice of one filter. `name`: one of FILTERS."""
+    """The values among which a person chooses for one filter. `name`: of the filter, one of FILTERS."""
 
     name: str
     choices: Sequence[FilterValue]

@@ -62,9 +62,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One proposal of a fact. `old_text`: the text of the fact that it replaces, "" for none. `foreign_origin`: where
-    its words come from if they are not a person's (as "web"), else "". `pieces`: the difference to `old_text`; empty
-    until `with_pieces` computes it."""
+    """One proposal of a fact. `token`: a digest of the proposal as it is shown, which a decision sends back. `until`:
+    the last day of the fact, "" for none. `old_text`: the text of the fact that it replaces, "" for none.
+    `foreign_origin`: where its words come from if they are not a person's (as "web"), else "". `pieces`: the difference
+    to `old_text`; empty until `with_pieces` computes it."""
 
     token: str
     text: str

@@ -15,7 +15,8 @@ from gitmem.ui.view import View
 
 
 def page(view: View) -> Response:
-    """The diff that an undo would make."""
+    """The page with the diff that an undo of the last write would make. Raises GitMemError when there is no write to
+    undo."""
     return _undo_page(view, flow.last_write(view.repo))
 
 

@@ -11,7 +11,7 @@ from gitmem.ui.view import View
 
 
 def page(view: View, name: str, progress: Progress) -> Response:
-    """The page of the part `name` with the progress of its computation."""
+    """The page that stands for the part `name` of the review queue while it is computed: `done` of `whole` steps."""
     return view.render(
         "work_in_progress.html", name=name, reads=review_queue.PARTS[name].reads, progress=progress,
         again=view.again(done=view.done), tabs=review_queue.tabs(view),
