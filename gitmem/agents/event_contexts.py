@@ -58,31 +58,31 @@ def _start_context(event: Event) -> str:
     began = time.monotonic()
     conversation = event.conversation()
     recorded = recalled_parts.load(event.repo.common_dir, event.session)
-    before = _parts_still_known(event, conversation, recorded)
-    contents = event.contents(conversation if before.keys else None, before)
+    recalled = _parts_still_known(event, conversation, recorded)
+    contents = event.contents(conversation if recalled.keys else None, recalled)
     context = _context_without_prompt(event, contents)
     if context is None:
         return ""
-    known = KnownStatements(contents.texts)
+    known_statements = KnownStatements(contents.texts)
     for part in context.parts:
-        known.add_part(part)
+        known_statements.add_part(part)
     text = context.text
-    given = list(context.parts)
-    if not (before.started and before.keys):  # a resumed session was told then where the one before it left off
-        for section in checkpoint(event.repo, event.config, event.now, _session_part(event), known):
+    given_parts = list(context.parts)
+    if not (recalled.started and recalled.keys):  # a resumed session was told then where the one before it left off
+        for section in checkpoint(event.repo, event.config, event.now, _session_part(event), known_statements):
             if len(text) + len(section.text) < MAX_CONTEXT_CHARS:  # never cut: that would leave a quotation open
                 text = f"{text}\n{section.text}".strip()
-                given += section.parts
+                given_parts += section.parts
     if text and not context.text:
         text = f"{LEAD}\n{text}\n{END}"
     if _must_repeat(event, recorded, began):
         return _start_context(event)
     _record_receipt(event, "start", context, began)
-    keys, places = _keys_and_files(given)
+    keys, places = _keys_and_files(given_parts)
     mark = compaction_mark(conversation) if conversation is not None else ""
     record = RecalledParts(
-        tuple(dict.fromkeys((*before.keys, *keys))), answered=before.answered, started=True,
-        places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,
+        tuple(dict.fromkeys((*recalled.keys, *keys))), answered=recalled.answered, started=True,
+        places=tuple(dict.fromkeys((*recalled.places, *places))), mark=mark,
     )  # fmt: skip
     recalled_parts.store_start(event.repo.common_dir, event.session, record, time.time())
     return text
@@ -137,19 +137,20 @@ def _prompt_context(event: Event) -> str:
         return ""
     conversation = event.conversation()  # a short prompt is understood by what the conversation has named
     recorded = recalled_parts.load(event.repo.common_dir, event.session)
-    given = recorded.after(compaction_mark(conversation) if conversation is not None else "")
-    budget, threshold, whole = event.config.context_budget, STRONG, 0
-    if not given.answered:
+    recalled = recorded.after(compaction_mark(conversation) if conversation is not None else "")
+    budget, threshold, whole_tokens = event.config.context_budget, STRONG, 0
+    if not recalled.answered:
         budget, threshold = budget * FIRST_PROMPT_FACTOR, 0.0
-    if event.session and not (given.started or given.answered):  # the session has been given nothing yet
-        whole = event.config.context_budget
+    if event.session and not (recalled.started or recalled.answered):  # the session has been given nothing yet
+        whole_tokens = event.config.context_budget
     budget = _tokens_left(event, budget)
     if not budget:
         return ""
     request = request_of(
         event.config, prompt[:MAX_PROMPT_CHARS], transcript=conversation, without_layers=START_LAYERS,
         max_characters=MAX_CONTEXT_CHARS - FRAME_CHARS, budget=budget, min_evidence=threshold,
-        folders=_working_folder(event), contents=event.contents(conversation, given), whole_memory_tokens=whole,
+        folders=_working_folder(event), contents=event.contents(conversation, recalled),
+        whole_memory_tokens=whole_tokens,
     )  # fmt: skip
     context = build_context(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     if not context.parts:
@@ -158,25 +159,25 @@ def _prompt_context(event: Event) -> str:
         return _prompt_context(event)
     _record_receipt(event, "prompt", context, began)
     recalled_parts.store_answer(
-        event.repo.common_dir, event.session, given, *_keys_and_files(context.parts), time.time()
+        event.repo.common_dir, event.session, recalled, *_keys_and_files(context.parts), time.time()
     )
     return context.text
 
 
-def _must_repeat(event: Event, known: RecalledParts, began: float) -> bool:
+def _must_repeat(event: Event, recorded: RecalledParts, began: float) -> bool:
     """Whether an event has to build its context again: another event of the session has recorded a context since
-    `known` was read, and the host's time limit leaves enough time. `began`: when this event began, in seconds of the
+    `recorded` was read, and the host's time limit leaves enough time. `began`: when this event began, in seconds of the
     monotonic clock."""
     from gitmem.sessions import recalled_parts
 
-    if not event.session or recalled_parts.load(event.repo.common_dir, event.session).at == known.at:
+    if not event.session or recalled_parts.load(event.repo.common_dir, event.session).at == recorded.at:
         return False
-    took = time.monotonic() - began
-    return time.time() - event.called + took < TIME_SHARE * EVENT_SECONDS[event.name]
+    elapsed = time.monotonic() - began
+    return time.time() - event.called + elapsed < TIME_SHARE * EVENT_SECONDS[event.name]
 
 
-def _parts_still_known(event: Event, conversation: Transcript | None, given: RecalledParts) -> RecalledParts:
-    """Which of the recorded parts `given` a starting session still has.
+def _parts_still_known(event: Event, conversation: Transcript | None, recorded: RecalledParts) -> RecalledParts:
+    """Which of the parts in `recorded` a starting session still has.
 
     All of them if another event of the session recorded them since the host called this hook. For a resumed session,
     those from before, if its transcript contains our contexts: only then does the host show them to its agent again.
@@ -186,13 +187,13 @@ def _parts_still_known(event: Event, conversation: Transcript | None, given: Rec
     from gitmem.gate.quoting import LEAD
     from gitmem.sessions.recalled_parts import RecalledParts
 
-    if event.called <= given.at <= time.time():
-        return given
+    if event.called <= recorded.at <= time.time():
+        return recorded
     if event.fields.get("source") != RESUMED or conversation is None:
         return RecalledParts()
     if LEAD.encode() not in event.transcript_data():
         return RecalledParts()
-    return replace(given.after(compaction_mark(conversation)), answered=False)
+    return replace(recorded.after(compaction_mark(conversation)), answered=False)
 
 
 def _keys_and_files(parts: Iterable[Part]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -229,12 +230,12 @@ def _record_receipt(event: Event, kind: str, context: Context, began: float) -> 
     )
 
 
-def _tokens_left(event: Event, wanted: int) -> int:
-    """The tokens that a context may have: `wanted`, or fewer if the session's ceiling (`mem.contextCeiling`) is nearly
-    reached."""
+def _tokens_left(event: Event, wanted_tokens: int) -> int:
+    """The tokens that a context may have: `wanted_tokens`, or fewer if the session's ceiling (`mem.contextCeiling`) is
+    nearly reached."""
     from gitmem.sessions.receipts import tokens_left
 
-    return tokens_left(event.config.context_ceiling, event.repo.common_dir, event.session, wanted)
+    return tokens_left(event.config.context_ceiling, event.repo.common_dir, event.session, wanted_tokens)
 
 
 def _context_without_prompt(event: Event, contents: SessionContents) -> Context | None:
@@ -258,8 +259,8 @@ def _working_folder(event: Event) -> tuple[str, ...]:
     folder is the root or outside the repository."""
     from gitmem.context.request import repository_path
 
-    here = event.fields.get("cwd")
-    if not isinstance(here, str) or not Path(here).is_absolute():
+    folder = event.fields.get("cwd")
+    if not isinstance(folder, str) or not Path(folder).is_absolute():
         return ()
-    name = repository_path(event.repo, here)
-    return () if name in (here, ".") else (name,)
+    name = repository_path(event.repo, folder)
+    return () if name in (folder, ".") else (name,)

@@ -229,15 +229,15 @@ class _Tool:
             nonlocal before
             text = self.read_text(reading, path, relative)
             before = reading.raw(relative) or b""
-            start, end, put = _find_once(path, text, old, new)
-            changed = text[:start] + put + text[end:]
+            start, end, replacement = _find_once(path, text, old, new)
+            changed = text[:start] + replacement + text[end:]
             gated = self.gate(relative, changed, text)
             return Draft({relative: gated.data}, (changed.count("\n", 0, start), gated))
 
         line, gated = write(self.repo, plan)
         first = max(0, line - CONTEXT_LINES)
-        written = gated.data.decode("utf-8", "surrogateescape").split("\n")
-        lines = without_secrets([line.removesuffix("\r") for line in written])[first : line + CONTEXT_LINES + 1]
+        new_lines = gated.data.decode("utf-8", "surrogateescape").split("\n")
+        lines = without_secrets([line.removesuffix("\r") for line in new_lines])[first : line + CONTEXT_LINES + 1]
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
             + _numbered(lines, first + 1)
@@ -253,9 +253,9 @@ class _Tool:
 
         def plan(reading: Reading) -> Draft[str]:
             nonlocal before
-            old = self.read_text(reading, path, relative)
+            old_text = self.read_text(reading, path, relative)
             before = reading.raw(relative) or b""
-            lines = old.split("\n")
+            lines = old_text.split("\n")
             if lines[-1] == "":
                 lines.pop()
             if not isinstance(line, int) or isinstance(line, bool) or not 0 <= line <= len(lines):
@@ -264,7 +264,7 @@ class _Tool:
                 )
             lines.insert(line, text.rstrip("\n"))
             changed = "\n".join(lines).removesuffix("\n") + "\n"
-            gated = self.gate(relative, changed, old)
+            gated = self.gate(relative, changed, old_text)
             return Draft({relative: gated.data}, f"The file {path} has been edited.{gated.note}")
 
         return write(self.repo, plan) + self.rival_lines(relative, before)
@@ -272,8 +272,8 @@ class _Tool:
     def rival_lines(self, relative: str, before: bytes) -> str:
         """Lines for the answer that name up to MAX_RIVALS facts of memory that new statements of a file repeat, replace
         or contradict; "" if there are none. `before`: the file's bytes before the write."""
-        found = rivals_since(self.repo, before, now().date(), relative)
-        return "".join(f"\n{placed_sentence(rival)}" for rival in found[:MAX_RIVALS])
+        rivals = rivals_since(self.repo, before, now().date(), relative)
+        return "".join(f"\n{placed_sentence(rival)}" for rival in rivals[:MAX_RIVALS])
 
     def delete(self, path: str) -> str:
         """Delete a file, or all files below a folder, hidden ones too, and the folders that become empty. Raises
@@ -286,37 +286,37 @@ class _Tool:
         self.remove_empty_folders(relative)
         return f"Successfully deleted {path}"
 
-    def rename(self, old: str, new: str) -> str:
+    def rename(self, old_path: str, new_path: str) -> str:
         """Rename a file, or all files below a folder. The moved texts pass the gate again, for their new paths. Raises
         _Failure for the folder ROOT itself, a target within the source, a target that exists or is no memory, and as
         `files_of`; Refused if the gate refuses a text or a new path. Nothing is moved then."""
-        source, target = self.repository_path(old), self.repository_path(new)
+        source, target = self.repository_path(old_path), self.repository_path(new_path)
         if not source:
             raise _Failure(f"Cannot rename the {ROOT} directory itself")
         if target.startswith(f"{source}/"):
-            raise _Failure(f"Cannot rename {old} into itself, {new}")
-        names = self.files_of(old, source)
+            raise _Failure(f"Cannot rename {old_path} into itself, {new_path}")
+        names = self.files_of(old_path, source)
         places = {name: target + name[len(source) :] for name in names}
         for place in places.values():  # checked first, so that no answer tells whether a file that is not memory exists
-            self.require_memory_path(new if len(names) == 1 else f"{ROOT}/{place}", place)
+            self.require_memory_path(new_path if len(names) == 1 else f"{ROOT}/{place}", place)
         if (self.root / target).exists():
-            raise _Failure(f"The destination {new} already exists")
+            raise _Failure(f"The destination {new_path} already exists")
 
         def plan(reading: Reading) -> Draft[None]:
             contents = {name: reading.raw(name) for name in names}
             if None in contents.values():
-                raise _Failure(MISSING.format(old))
+                raise _Failure(MISSING.format(old_path))
             for name, place in places.items():
                 ensure_new_name_passes(place)
                 refuse_or_mask((contents[name] or b"").decode("utf-8", "replace"), place, self.config)
             if any((self.root / place).exists() for place in places.values()):
-                raise _Failure(f"The destination {new} already exists")
+                raise _Failure(f"The destination {new_path} already exists")
             moved = {place: contents[name] for name, place in places.items()}
             return Draft({**moved, **dict.fromkeys(names)}, None)
 
         write(self.repo, plan)
         self.remove_empty_folders(source)
-        return f"Successfully renamed {old} to {new}"
+        return f"Successfully renamed {old_path} to {new_path}"
 
     def files_of(self, path: str, relative: str) -> list[str]:
         """The repository paths of the memory file at `relative`, or of all memory files below that folder.
@@ -353,18 +353,18 @@ class _Tool:
             raise _Failure(ASK_AGAIN.format(path))
         return data.decode("utf-8", "surrogateescape")
 
-    def gate(self, relative: str, text: str, old: str = "") -> _Gated:
-        """The bytes to write for a new text of a file; `old`: its text before. Raises Refused, and _Failure if the text
-        grows beyond MAX_MEMORY_FILE_BYTES."""
+    def gate(self, relative: str, text: str, old_text: str = "") -> _Gated:
+        """The bytes to write for a new text of a file; `old_text`: its text before. Raises Refused, and _Failure if the
+        text grows beyond MAX_MEMORY_FILE_BYTES."""
         size = len(text.encode("utf-8", "surrogateescape"))
-        if size > MAX_MEMORY_FILE_BYTES and size > len(old.encode("utf-8", "surrogateescape")):
+        if size > MAX_MEMORY_FILE_BYTES and size > len(old_text.encode("utf-8", "surrogateescape")):
             raise _Failure(
                 f"{ROOT}/{relative} would hold {size:,} bytes; a memory file holds at most {MAX_MEMORY_FILE_BYTES:,}. "
                 "Nothing was written: split it into several files"
             )
-        done = refuse_or_mask_change(text, old, relative, self.config)
-        note = f"\nmasked: {masked_rules(done.masks)}" if done.masks else ""
-        return _Gated(done.text.encode("utf-8", "surrogateescape"), note)
+        masked = refuse_or_mask_change(text, old_text, relative, self.config)
+        note = f"\nmasked: {masked_rules(masked.masks)}" if masked.masks else ""
+        return _Gated(masked.text.encode("utf-8", "surrogateescape"), note)
 
 
 def _line_slice(view_range: object, count: int) -> tuple[int, int]:
@@ -381,21 +381,21 @@ def _numbered(lines: Sequence[str], first: int) -> str:
     return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(lines, first))
 
 
-def _shown_lines(lines: Sequence[str], first: int) -> str:
-    """The numbered lines, cut after MAX_ANSWER_CHARACTERS, and a sentence that says how to view the others. `first`:
-    the number of the first line."""
-    shown, size = 0, 0
+def _shown_lines(lines: Sequence[str], first_number: int) -> str:
+    """The numbered lines, cut after MAX_ANSWER_CHARACTERS, and a sentence that says how to view the others.
+    `first_number`: the number of the first line."""
+    shown_count, size = 0, 0
     for line in lines:
         size += len(line) + 1
         if size > MAX_ANSWER_CHARACTERS:
             break
-        shown += 1
-    if shown == len(lines):
-        return _numbered(lines, first)
-    parts = [_numbered(lines[:shown] or [lines[0][:MAX_ANSWER_CHARACTERS]], first)]
-    if not shown:
-        parts.append(f"Line {first} has {len(lines[0]):,} characters; the rest of it is not shown.")
-    following, last = first + max(shown, 1), first + len(lines) - 1
+        shown_count += 1
+    if shown_count == len(lines):
+        return _numbered(lines, first_number)
+    parts = [_numbered(lines[:shown_count] or [lines[0][:MAX_ANSWER_CHARACTERS]], first_number)]
+    if not shown_count:
+        parts.append(f"Line {first_number} has {len(lines[0]):,} characters; the rest of it is not shown.")
+    following, last = first_number + max(shown_count, 1), first_number + len(lines) - 1
     if following <= last:
         parts.append(f"Lines {following} to {last} are not shown: view them with view_range [{following}, {last}].")
     return "\n".join(parts)
@@ -433,12 +433,12 @@ def _with_returns(text: str) -> str:
 def _line_numbers(text: str, old: str) -> list[int]:
     """The line number of each occurrence of `old`."""
     numbers, line, counted_to = [], 1, 0
-    at = text.find(old)
-    while at >= 0:
-        line += text.count("\n", counted_to, at)
-        counted_to = at
+    index = text.find(old)
+    while index >= 0:
+        line += text.count("\n", counted_to, index)
+        counted_to = index
         numbers.append(line)
-        at = text.find(old, at + 1)
+        index = text.find(old, index + 1)
     return numbers
 
 

@@ -52,36 +52,36 @@ class ToolFailed(GitMemError):
     on."""
 
 
-def search_memory(pool: RepositoryPool, given: mcp_tools.Search) -> str:
+def search_memory(pool: RepositoryPool, arguments: mcp_tools.Search) -> str:
     """memory_search: the passages that were found, the best first, and remarks on the result as a whole."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.request import SearchRequest, history_mode, query_of
     from gitmem.search.search import search
 
     request = SearchRequest(
-        given.query, given.maxResults, given.at,
-        paths=tuple(filter(None, [given.path])), types=tuple(filter(None, [given.type])),
-        since=given.since, until=given.until, history=history_mode(given.history),
+        arguments.query, arguments.maxResults, arguments.at,
+        paths=tuple(filter(None, [arguments.path])), types=tuple(filter(None, [arguments.type])),
+        since=arguments.since, until=arguments.until, history=history_mode(arguments.history),
     )  # fmt: skip
     with pool.lend_open() as opened:
         repo, config = opened.repo, opened.config
-        when, began = now(), time.monotonic()
-        query = query_of(request, when, repo, forgotten_texts(repo))
-        answer = search(repo, config, query, when, opened.kept_index)
+        moment, began = now(), time.monotonic()
+        query = query_of(request, moment, repo, forgotten_texts(repo))
+        answer = search(repo, config, query, moment, opened.kept_index)
         _search_receipt(pool, repo, answer, began)
     commit = "" if answer.at == "worktree" else answer.at
     passages = [
         _commit_passage(hit, query.text) if hit.kind else _file_passage(hit, query.text, commit) for hit in answer.hits
     ]
-    said = [block(passages) if passages else "Memory has nothing on that."]
+    parts = [block(passages) if passages else "Memory has nothing on that."]
     if passages and not answer.answered:
-        said.append("None of these seems to answer the question.")
-    said += [f"Note: {one_line(note)}." for note in answer.notes]
+        parts.append("None of these seems to answer the question.")
+    parts += [f"Note: {one_line(note)}." for note in answer.notes]
     if answer.withheld:
-        said.append(f"{counted(answer.withheld, 'line')} with a secret left out.")
+        parts.append(f"{counted(answer.withheld, 'line')} with a secret left out.")
     if answer.stale:
-        said.append(f"The index is behind: {one_line(answer.reason) or 'it could not be brought up to date'}.")
-    return "\n".join(said)
+        parts.append(f"The index is behind: {one_line(answer.reason) or 'it could not be brought up to date'}.")
+    return "\n".join(parts)
 
 
 def _file_passage(hit: Hit, query: str, commit: str) -> str:
@@ -124,8 +124,8 @@ def _commit_passage(hit: Hit, query: str) -> str:
     from gitmem.search.results import shortened
 
     state = f"{hit.state} by {hit.by[:12]}" if hit.by else hit.state
-    said = f"{hit.author}, {hit.date}: {hit.subject}\n{shortened(hit.text, query)}"
-    return passage(said, "", commit=hit.commit, note=_note("history", state))
+    text = f"{hit.author}, {hit.date}: {hit.subject}\n{shortened(hit.text, query)}"
+    return passage(text, "", commit=hit.commit, note=_note("history", state))
 
 
 def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, began: float) -> None:
@@ -135,11 +135,11 @@ def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, bega
     from gitmem.sessions import receipts
 
     tokens = {receipts.SEARCH: sum(estimate(hit.text) for hit in answer.hits)}
-    took, parts = round(1000 * (time.monotonic() - began)), [hit.id for hit in answer.hits]
-    receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, receipts.SEARCH, took, tokens, parts))
+    duration, parts = round(1000 * (time.monotonic() - began)), [hit.id for hit in answer.hits]
+    receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, receipts.SEARCH, duration, tokens, parts))
 
 
-def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
+def read_file(pool: RepositoryPool, arguments: mcp_tools.Get) -> str:
     """memory_get: lines of a file, at most MAX_LINES without `lines`, and the number of lines if there are more. For a
     missing file the text says so. Raises UsageError for a first line after the end, UnknownRevision."""
     from gitmem.git.revision import resolve_at
@@ -147,26 +147,26 @@ def read_file(pool: RepositoryPool, given: mcp_tools.Get) -> str:
     from gitmem.memory.snapshot import sparse_memory_paths
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    path, first, at = given.path, given.from_ or 1, given.at
+    path, first_line, revision = arguments.path, arguments.from_ or 1, arguments.at
     with pool.lend() as (repo, config):
-        commit = resolve_at(repo, at, now()) if at else ""
+        commit = resolve_at(repo, revision, now()) if revision else ""
         try:
             lines = read(repo, config, path, commit, forgotten_texts(repo)).lines
         except MissingFile:
             if not commit and path in sparse_memory_paths(repo, config.memory_paths):
                 return f"'{shown_name(path)}' is left out of this sparse checkout; at 'HEAD' has it."
             return f"There is no memory file '{shown_name(path)}'."
-    if first > max(1, len(lines)):
+    if first_line > max(1, len(lines)):
         raise UsageError(f"'{path}' has {counted(len(lines), 'line')}", "ask from one of these")
-    last = min(len(lines), first + (given.lines or MAX_LINES) - 1)
-    text = "\n".join(without_secrets(lines)[first - 1 : last])
+    last_line = min(len(lines), first_line + (arguments.lines or MAX_LINES) - 1)
+    text = "\n".join(without_secrets(lines)[first_line - 1 : last_line])
     if not text:
         return f"'{shown_name(path)}' is empty there ({counted(len(lines), 'line')})."
-    more = f"\nThe file has {counted(len(lines), 'line')}." if last < len(lines) else ""
-    return fence(text, path, (first, last), commit=commit) + more
+    size_note = f"\nThe file has {counted(len(lines), 'line')}." if last_line < len(lines) else ""
+    return fence(text, path, (first_line, last_line), commit=commit) + size_note
 
 
-def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
+def add_line(pool: RepositoryPool, arguments: mcp_tools.Add) -> str:
     """memory_add: write a line to today's log. Returns the place of the new line, the masks in it, and the facts that
     it repeats, replaces or contradicts. With `supersedes` the answer says whether the next promotion or a person
     replaces that fact by the line. Raises UsageError for an unknown type and for code that cannot be cited, Refused by
@@ -176,24 +176,24 @@ def add_line(pool: RepositoryPool, given: mcp_tools.Add) -> str:
     from gitmem.memory.fact import TYPES
     from gitmem.memory.successor import successor
 
-    text, kind, supersedes = given.text, given.type or "note", given.supersedes
+    text, kind, supersedes = arguments.text, arguments.type or "note", arguments.supersedes
     if kind not in TYPES:
         raise UsageError(f"'{one_line(kind)[:40]}' is no type", f"one of {', '.join(TYPES)}")
     with pool.lend() as (repo, config):
-        meta, why = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
-        more = (*citation_pairs(repo, _cited_places(given.cites)), *meta)
-        line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
-        done = writing.add(repo, config, line, now=now())
-    said = [f"Written: {shown_name(done.path)}:{done.line}.{_masks_sentence(done.masks)}"]
-    if done.ignored:
-        said.append("Git ignores this file: the line is not searched, and a person has to take the rule out.")
-    if why:
-        said.append(f"A person decides whether it replaces fact {one_line(supersedes)}: {one_line(why)}.")
-    elif meta:
-        said.append(f"The next promotion replaces fact {one_line(meta[0][1])} by it.")
-    if done.differs:
-        said += ["Other facts on this, which all stay:", block([_rival_passage(rival) for rival in done.differs])]
-    return "\n".join(said)
+        successor_pairs, reason = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
+        pairs = (*citation_pairs(repo, _cited_places(arguments.cites)), *successor_pairs)
+        line = writing.NewLine(text, kind, to="daily", origin="agent", more=pairs)
+        added = writing.add(repo, config, line, now=now())
+    parts = [f"Written: {shown_name(added.path)}:{added.line}.{_masks_sentence(added.masks)}"]
+    if added.ignored:
+        parts.append("Git ignores this file: the line is not searched, and a person has to take the rule out.")
+    if reason:
+        parts.append(f"A person decides whether it replaces fact {one_line(supersedes)}: {one_line(reason)}.")
+    elif successor_pairs:
+        parts.append(f"The next promotion replaces fact {one_line(successor_pairs[0][1])} by it.")
+    if added.differs:
+        parts += ["Other facts on this, which all stay:", block([_rival_passage(rival) for rival in added.differs])]
+    return "\n".join(parts)
 
 
 def _cited_places(cites: Sequence[Any]) -> list[str]:
@@ -201,7 +201,7 @@ def _cited_places(cites: Sequence[Any]) -> list[str]:
     versions."""
     from gitmem.claims.anchoring import places_of
 
-    return [place for one in cites for place in ([one] if isinstance(one, str) else places_of([one]))]
+    return [place for cited in cites for place in ([cited] if isinstance(cited, str) else places_of([cited]))]
 
 
 def _masks_sentence(masks: Sequence[Any]) -> str:
@@ -224,48 +224,49 @@ def _rival_passage(rival: Rival) -> str:
     return passage(fact.text, path, (fact.line, fact.end), note=note)
 
 
-def confirm_fact(pool: RepositoryPool, given: mcp_tools.Confirm) -> str:
+def confirm_fact(pool: RepositoryPool, arguments: mcp_tools.Confirm) -> str:
     """memory_confirm: commit that a fact still holds of the code that it cites, with its citations at the lines where
     the code is now. Returns these places and the commit. Raises GitMemError if `quote` is not the text of the cited
     lines, UsageError if no citation would change."""
     from gitmem.provenance import confirmation
 
-    path, line = given.path, given.line
+    path, line = arguments.path, arguments.line
     with pool.lend() as (repo, config):
-        said = confirmation.ConfirmationRequest(
-            tuple(_cited_places(given.cites)), given.quote, given.reason, config.agent or AGENT
+        request = confirmation.ConfirmationRequest(
+            tuple(_cited_places(arguments.cites)), arguments.quote, arguments.reason, config.agent or AGENT
         )
-        done = confirmation.confirm(repo, config, path, line, said)
-    places = ", ".join(one_line(place) for place in done.places)
-    return f"Confirmed: {shown_name(done.path)}:{line} cites {places} (commit {done.commit[:12]})."
+        confirmed = confirmation.confirm(repo, config, path, line, request)
+    places = ", ".join(one_line(place) for place in confirmed.places)
+    return f"Confirmed: {shown_name(confirmed.path)}:{line} cites {places} (commit {confirmed.commit[:12]})."
 
 
-def explain_line(pool: RepositoryPool, given: mcp_tools.Why) -> str:
+def explain_line(pool: RepositoryPool, arguments: mcp_tools.Why) -> str:
     """memory_why: a line, its commit and sources, whether the sources support it, and the lines that amend it."""
     from gitmem.provenance.why import why
 
-    path = given.path
+    path = arguments.path
     with pool.lend() as (repo, config):
-        value = json_object(why(repo, config, path, given.line, now=now()))
+        value = json_object(why(repo, config, path, arguments.line, now=now()))
     support = str(value["support"])
-    said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" / ".join(value["trail"])))]
-    by = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
-    made = ", ".join(one_line(str(each)) for each in by if each)
+    lines = (value["line"], value["end_line"])
+    parts = [fence(str(value["text"]), path, lines, note=_note(" / ".join(value["trail"])))]
+    words = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
+    origin = ", ".join(one_line(str(word)) for word in words if word)
     commit = f"commit {one_line(str(value['commit']))[:12]}" if value["commit"] else "not committed yet"
-    said.append(f"Written: {commit}{', ' if made else ''}{made}.")
+    parts.append(f"Written: {commit}{', ' if origin else ''}{origin}.")
     for name in ("agent", "model", "reason", "session", "turn"):
         if value.get(name):
-            said.append(f"{name.capitalize()}: {one_line(str(value[name]))}")
-    said.append(f"Support: {one_line(support)} ({SUPPORT.get(support, 'see docs')}).")
+            parts.append(f"{name.capitalize()}: {one_line(str(value[name]))}")
+    parts.append(f"Support: {one_line(support)} ({SUPPORT.get(support, 'see docs')}).")
     if value["problem"]:
-        said.append(f"Problem: {one_line(str(value['problem']))}")
-    said += _edit_lines(value["edited"], path, given.line)
-    said += _linked_lines("Source", [{**one, "text": one.get("text") or ""} for one in value["sources"]])
-    said += _linked_lines("Amended by, which holds and not this line", value["amended_by"])
-    said += _linked_lines("It changes", value["supersedes"])
+        parts.append(f"Problem: {one_line(str(value['problem']))}")
+    parts += _edit_lines(value["edited"], path, arguments.line)
+    parts += _linked_lines("Source", [{**source, "text": source.get("text") or ""} for source in value["sources"]])
+    parts += _linked_lines("Amended by, which holds and not this line", value["amended_by"])
+    parts += _linked_lines("It changes", value["supersedes"])
     for code in value.get("code", ()):
-        said.append(f"Code: {one_line(code['cites'])}: {one_line(code['state'])}, {one_line(code['words'])}")
-    return "\n".join(said)
+        parts.append(f"Code: {one_line(code['cites'])}: {one_line(code['state'])}, {one_line(code['words'])}")
+    return "\n".join(parts)
 
 
 def _edit_lines(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
@@ -273,42 +274,42 @@ def _edit_lines(edited: dict[str, Any] | None, path: str, line: int) -> list[str
     that part of the JSON of `why`."""
     if edited is None:
         return []
-    said = [f"Edited by {one_line(edited['by'])} in commit {one_line(edited['commit'])[:12]}:"]
+    lines = [f"Edited by {one_line(edited['by'])} in commit {one_line(edited['commit'])[:12]}:"]
     quoted = [
-        passage(text, path, (line, line), note=_note(change["what"], when))
+        passage(text, path, (line, line), note=_note(change["what"], version))
         for change in edited["changes"]
-        for when, text in (("before", change["old"]), ("after", change["new"]))
+        for version, text in (("before", change["old"]), ("after", change["new"]))
         if text
     ]
     if quoted:
-        return [*said, block(quoted)]
-    return said
+        return [*lines, block(quoted)]
+    return lines
 
 
-def _linked_lines(title: str, ends: Sequence[dict[str, Any]]) -> list[str]:
-    """A title and the quoted lines `ends` below it: the sources of a line, or lines that amend it; [] if there are
+def _linked_lines(title: str, links: Sequence[dict[str, Any]]) -> list[str]:
+    """A title and the quoted lines `links` below it: the sources of a line, or lines that amend it; [] if there are
     none."""
-    if not ends:
+    if not links:
         return []
     quoted = [
         passage(
-            str(end["text"]), str(end["path"]), (end["start_line"], end["end_line"]), note=_note(*_link_notes(end))
+            str(link["text"]), str(link["path"]), (link["start_line"], link["end_line"]), note=_note(*_link_notes(link))
         )
-        for end in ends
+        for link in links
     ]  # fmt: skip
     return [f"{title}:", block(quoted)]
 
 
-def _link_notes(end: dict[str, Any]) -> list[str]:
+def _link_notes(link: dict[str, Any]) -> list[str]:
     """The notes beside a linked line: day, reason, and whether it is proposed, moved or not checked."""
-    known = [str(end[name]) for name in ("date", "reason") if end.get(name)]
-    known += [name for name in ("proposed", "moved") if end.get(name)]
-    if end.get("verified") is False:
-        return [*known, "not checked"]
-    return known
+    notes = [str(link[name]) for name in ("date", "reason") if link.get(name)]
+    notes += [name for name in ("proposed", "moved") if link.get(name)]
+    if link.get("verified") is False:
+        return [*notes, "not checked"]
+    return notes
 
 
-def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
+def assemble_context(pool: RepositoryPool, arguments: mcp_tools.Context) -> str:
     """memory_context: the context for a prompt, and remarks on what was left out; a sentence if memory has nothing, or
     if the session has had what `mem.contextCeiling` allows. The context is counted in a receipt."""
     from gitmem.context.request import build_context as assemble
@@ -317,29 +318,29 @@ def assemble_context(pool: RepositoryPool, given: mcp_tools.Context) -> str:
 
     with pool.lend() as (repo, config):
         began = time.monotonic()
-        wanted = given.budget or config.context_budget
-        left = receipts.tokens_left(config.context_ceiling, repo.common_dir, pool.session, wanted)
-        if not left:
+        wanted_tokens = arguments.budget or config.context_budget
+        budget = receipts.tokens_left(config.context_ceiling, repo.common_dir, pool.session, wanted_tokens)
+        if not budget:
             return f"Nothing more: {CEILING}."
         request = request_of(
-            config, given.prompt, budget=left, subjects=tuple(given.paths), session=pool.values_session
+            config, arguments.prompt, budget=budget, subjects=tuple(arguments.paths), session=pool.values_session
         )
-        made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
-        parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in made.parts])
-        took = round(1000 * (time.monotonic() - began))
-        receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
-    said = [made.text or "Memory has nothing on that."]
-    said += [f"Left out: {one_line(limit)}" for limit in made.limits]
-    for scope in made.scopes:
+        context = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
+        parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in context.parts])
+        milliseconds = round(1000 * (time.monotonic() - began))
+        receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, "context", milliseconds, *parts))
+    lines = [context.text or "Memory has nothing on that."]
+    lines += [f"Left out: {one_line(limit)}" for limit in context.limits]
+    for scope in context.scopes:
         note = scope.error or scope.note
         if note:
-            said.append(f"Note: {scope.name}: {one_line(note)}.")
-    if made.withheld:
-        said.append(f"{counted(made.withheld, 'line')} with a secret left out.")
-    return "\n".join(said)
+            lines.append(f"Note: {scope.name}: {one_line(note)}.")
+    if context.withheld:
+        lines.append(f"{counted(context.withheld, 'line')} with a secret left out.")
+    return "\n".join(lines)
 
 
-def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
+def list_changes(pool: RepositoryPool, arguments: mcp_tools.Changes) -> str:
     """memory_changes: each fact that was added, changed or removed in a range of commits, quoted, at most MAX_CHANGES
     and the number of the others. Without a range it is the last commit; if that is the first one, all its facts."""
     from gitmem.git.ranges import shallow
@@ -348,79 +349,79 @@ def list_changes(pool: RepositoryPool, given: mcp_tools.Changes) -> str:
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.review.commit_diff import fact_changes, without_forgotten
 
-    wanted = given.range or LAST_COMMIT
+    span = arguments.range or LAST_COMMIT
     with pool.lend() as (repo, config):
         head = repo.head() or ""
-        first = wanted == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
-        base, head, _ = ("", head, "") if first else split_range(repo, wanted, both=True)
+        is_first = span == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
+        base, head, _ = ("", head, "") if is_first else split_range(repo, span, both=True)
         layout = layout_at(repo, head, config)
-        found = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
-    if not found:
+        changes = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
+    if not changes:
         return "No fact changed."
-    left = len(found) - MAX_CHANGES
-    more = f"\n{counted(left, 'more change')}: ask for a shorter range." if left > 0 else ""
-    return block([quoted for change in found[:MAX_CHANGES] for quoted in _change_passages(change)]) + more
+    remaining = len(changes) - MAX_CHANGES
+    remaining_note = f"\n{counted(remaining, 'more change')}: ask for a shorter range." if remaining > 0 else ""
+    return block([quoted for change in changes[:MAX_CHANGES] for quoted in _change_passages(change)]) + remaining_note
 
 
 def _change_passages(change: FactChange) -> list[str]:
     """The quotations of a changed fact: the new text and the old one, each with its place and topic, as far as there is
     one. A topic that stayed is said once."""
     value, new, old = json_object(change), change.new, change.old
-    said = [str(value[name]) for name in ("op", "type", "date", "author") if value.get(name)]
-    said += [f"from {source}" for source in change.sources]
+    note_words = [str(value[name]) for name in ("op", "type", "date", "author") if value.get(name)]
+    note_words += [f"from {source}" for source in change.sources]
     about, parts = "", []
     if new is not None:
         about = _topic_words(new.topic, change.path)
-        note = _note(about, *said)
+        note = _note(about, *note_words)
         parts.append(passage(new.text, change.path, (new.line, new.end), commit=change.commit, note=note))
     if old is not None:
         former = _topic_words(old.topic, change.former_path)
-        note = _note(former, *said)
+        note = _note(former, *note_words)
         if new is not None:
             note = _note(former if former != about else "", "before")
         parts.append(passage(old.text, change.former_path, (old.line, old.line), commit=change.commit, note=note))
     return parts
 
 
-def use_files(pool: RepositoryPool, given: mcp_tools.Files) -> str:
+def use_files(pool: RepositoryPool, arguments: mcp_tools.Files) -> str:
     """memory: run one of the six file commands of the memory tool; returns the answer in the words that models were
     trained on. A command that writes changes the work tree if the gate passes the text, and commits nothing. Raises
     ToolFailed with the answer if it is an error."""
     from gitmem.agents.memory_tool import memory_tool
 
     with pool.lend() as (repo, config):
-        answer = memory_tool(repo, config, given)
+        answer = memory_tool(repo, config, arguments)
     if answer.is_error:
         raise ToolFailed(answer.text)
     return answer.text
 
 
-def set_value(pool: RepositoryPool, given: mcp_tools.SetValue) -> str:
+def set_value(pool: RepositoryPool, arguments: mcp_tools.SetValue) -> str:
     """memory_session_set: keep a value. Returns the key as it was stored, when the value expires, and the masks in it.
     An empty value deletes the key."""
     from gitmem.sessions.automation import store_value
 
     with pool.lend() as (repo, config), pool.values(repo, config) as store:
         owner = pool.owner(config)
-        stored, masks = store_value(store, config, given.key, given.value, now(), given.hours, owner)
+        stored, masks = store_value(store, config, arguments.key, arguments.value, now(), arguments.hours, owner)
     if not stored.text:
         return f"Forgotten: {one_line(stored.key)}."
     return f"Kept until {stored.until.isoformat(timespec='minutes')}: {one_line(stored.key)}.{_masks_sentence(masks)}"
 
 
-def get_values(pool: RepositoryPool, given: mcp_tools.GetValues) -> str:
+def get_values(pool: RepositoryPool, arguments: mcp_tools.GetValues) -> str:
     """memory_session_get: the working values of a key and of the keys below it, or of all keys without one. Expired
     values are left out. At most MAX_VALUES are given, then the number of the others; a sentence if there is none."""
     with pool.lend() as (repo, config), pool.values(repo, config) as store:
-        values = store.list(given.key, now(), pool.owner(config))
+        values = store.list(arguments.key, now(), pool.owner(config))
     if not values:
         return "No working value holds."
     quoted = [
         passage(value.text, f"session:{value.key}", note=f"until {value.until.isoformat(timespec='minutes')}")
         for value in values[:MAX_VALUES]
     ]
-    left = len(values) - MAX_VALUES
-    return block(quoted) + (f"\n{left} more: give a key." if left > 0 else "")
+    remaining = len(values) - MAX_VALUES
+    return block(quoted) + (f"\n{remaining} more: give a key." if remaining > 0 else "")
 
 
 ANSWERS: dict[str, Callable[[RepositoryPool, Any], str]] = {

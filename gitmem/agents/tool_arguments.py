@@ -61,7 +61,7 @@ def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[st
     for an unknown, repeated, missing or invalid argument."""
     properties: Mapping[str, Schema] = schema.get("properties", {})
     names = spellings(properties)
-    given: dict[str, tuple[str, Any]] = {}  # the tool's own name -> the spelling, the value
+    by_name: dict[str, tuple[str, Any]] = {}  # the tool's own name -> the spelling, the value
     unknown = []
     for spelled, value in arguments.items():
         name = spelled if spelled in properties else names.get(folded(spelled), "")
@@ -69,20 +69,20 @@ def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[st
             continue
         if not name:
             unknown.append(spelled)
-        elif name in given:
-            raise UsageError(f"'{given[name][0]}' and '{spelled}' are one argument of {tool}", f"give '{name}' alone")
+        elif name in by_name:
+            raise UsageError(f"'{by_name[name][0]}' and '{spelled}' are one argument of {tool}", f"give '{name}' alone")
         else:
-            given[name] = spelled, value
+            by_name[name] = spelled, value
     if unknown:
         raise UsageError(f"unknown: {_quoted(unknown)} ({tool} takes {', '.join(properties) or 'no arguments'})")
-    read = {name: _checked(spelled, properties.get(name, WHOLE), value) for name, (spelled, value) in given.items()}
-    read = _with_last_line(read, given, "first" if "first" in properties else "from")
+    values = {name: _checked(spelled, properties.get(name, WHOLE), value) for name, (spelled, value) in by_name.items()}
+    values = _with_last_line(values, by_name, "first" if "first" in properties else "from")
     for name in schema.get("required", ()):
-        if name not in read:
+        if name not in values:
             raise UsageError(
                 f"{tool} needs '{name}'", f"{_expected(properties[name])}, as in {_example(name, properties[name])}"
             )
-    return read
+    return values
 
 
 def respelled(schema: Schema, arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -90,35 +90,35 @@ def respelled(schema: Schema, arguments: Mapping[str, Any]) -> dict[str, str]:
     line is left out, since no argument of the tool is its number."""
     properties = schema.get("properties", {})
     names = spellings(properties)
-    read = {spelled: names.get(folded(spelled), "") for spelled in arguments if spelled not in properties}
-    return {spelled: name for spelled, name in read.items() if name not in ("", END)}
+    names_read = {spelled: names.get(folded(spelled), "") for spelled in arguments if spelled not in properties}
+    return {spelled: name for spelled, name in names_read.items() if name not in ("", END)}
 
 
 def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
     """Folded spelling -> the tool's own name of the argument, for all arguments of a tool. The tool's own names take
     precedence."""
-    own = {folded(name): name for name in properties}
-    others = {other: name for name in properties for other in SPELLINGS.get(name, ())}
+    own_names = {folded(name): name for name in properties}
+    alternatives = {spelling: name for name in properties for spelling in SPELLINGS.get(name, ())}
     has_range = "lines" in properties and ("from" in properties or "first" in properties)
     last = dict.fromkeys(LAST_LINE, END) if has_range else {}
-    return {**last, **others, **own}
+    return {**last, **alternatives, **own_names}
 
 
-def _with_last_line(read: dict[str, Any], given: Mapping[str, tuple[str, Any]], begins: str) -> dict[str, Any]:
+def _with_last_line(values: dict[str, Any], by_name: Mapping[str, tuple[str, Any]], begins: str) -> dict[str, Any]:
     """The arguments with `lines` computed from the number of the last line, if a spelling of LAST_LINE was given.
-    `begins`: name of the argument with the first line. Removes the number of the last line (END) from `read`.
+    `begins`: name of the argument with the first line. Removes the number of the last line (END) from `values`.
 
     Raises UsageError if `lines` is given too, or if the last line is before the first.
     """
-    if END not in read:
-        return read
-    last, spelled = read.pop(END), given[END][0]
-    if "lines" in read:
-        raise UsageError(f"'{given['lines'][0]}' and '{spelled}' both say where to end", "give one of them")
-    first = read.get(begins, 1)
+    if END not in values:
+        return values
+    last, spelled = values.pop(END), by_name[END][0]
+    if "lines" in values:
+        raise UsageError(f"'{by_name['lines'][0]}' and '{spelled}' both say where to end", "give one of them")
+    first = values.get(begins, 1)
     if last < first:
         raise UsageError(f"'{spelled}' is {last}, before the first line {first}", f'"from": {last}, "lines": 1')
-    return {**read, "lines": last - first + 1}
+    return {**values, "lines": last - first + 1}
 
 
 def folded(name: str) -> str:
@@ -134,57 +134,57 @@ def _quoted(names: list[str]) -> str:
     shown = ", ".join(
         f"'{one_line(name)[:MAX_QUOTED_CHARACTERS]}'" for name in without_secrets(names[:MAX_SHOWN_NAMES])
     )
-    more = len(names) - MAX_SHOWN_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
+    remaining = len(names) - MAX_SHOWN_NAMES
+    return f"{shown} and {remaining} more" if remaining > 0 else shown
 
 
 def _checked(name: str, schema: Schema, value: Any) -> Any:
     """A value converted to the type of its schema; numbers, booleans and lists are also read from text. `name`: of the
     argument, for errors. Raises UsageError for a value of another type or outside the schema's limits."""
     schema = plain(schema)
-    wanted = schema.get("type")
-    read = _converted(wanted, value)
-    if not _has_type(wanted, read):
+    json_type = schema.get("type")
+    converted = _converted(json_type, value)
+    if not _has_type(json_type, converted):
         kind = next((words for kind, words in KINDS.items() if type(value) is kind), "something else")
         raise UsageError(f"'{name}' takes {_expected(schema)}, not {kind}", f"as in {_example(name, schema)}")
-    if not all(_limits_kept(schema, read)):
+    if not all(_limits_kept(schema, converted)):
         raise UsageError(f"'{name}' takes {_expected(schema)}", f"as in {_example(name, schema)}")
-    if wanted == "array":
-        return [_checked(f"{name}[{at}]", schema["items"], item) for at, item in enumerate(read)]
-    if wanted == "object":
-        return accepted(name, schema, read)
-    return read
+    if json_type == "array":
+        return [_checked(f"{name}[{index}]", schema["items"], item) for index, item in enumerate(converted)]
+    if json_type == "object":
+        return accepted(name, schema, converted)
+    return converted
 
 
 def plain(schema: Schema) -> Schema:
     """A schema `X or null` as the schema `X`; any other schema unchanged."""
-    choices = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
+    choices = [choice for choice in schema.get("anyOf", ()) if choice.get("type") != "null"]
     return {**schema, **choices[0]} if len(choices) == 1 else schema
 
 
-def _converted(wanted: Any, value: Any) -> Any:
-    """A value converted to the JSON Schema type `wanted`; unchanged if it cannot be converted.
+def _converted(json_type: Any, value: Any) -> Any:
+    """A value converted to the JSON Schema type `json_type`; unchanged if it cannot be converted.
 
     A single text or object becomes a list of it; 3.0 becomes 3; a text is read as a number, a boolean, or the JSON of a
     list or object.
     """
-    if wanted == "array" and isinstance(value, str | dict) and not _begins(value, "["):
+    if json_type == "array" and isinstance(value, str | dict) and not _begins(value, "["):
         return [value]
-    if isinstance(value, float) and wanted == "integer" and value.is_integer():
+    if isinstance(value, float) and json_type == "integer" and value.is_integer():
         return int(value)
-    if not isinstance(value, str) or wanted == "string":
+    if not isinstance(value, str) or json_type == "string":
         return value
     word = value.strip()
-    if wanted == "boolean":
+    if json_type == "boolean":
         return {"true": True, "false": False}.get(word.lower(), value)
-    if wanted == "integer" and len(word) <= 18 and word.removeprefix("-").isdecimal():
+    if json_type == "integer" and len(word) <= 18 and word.removeprefix("-").isdecimal():
         return int(word)
     try:
-        if wanted == "number":
+        if json_type == "number":
             if len(word) <= 40:
                 return float(word)
             return value
-        if wanted in ("array", "object"):
+        if json_type in ("array", "object"):
             return parse_json(value)
         return value
     except ValueError:
@@ -195,14 +195,14 @@ def _begins(value: Any, sign: str) -> bool:
     return isinstance(value, str) and value.lstrip().startswith(sign)
 
 
-def _has_type(wanted: Any, value: Any) -> bool:
-    """Whether a value has the JSON Schema type `wanted`; True for an unknown type."""
+def _has_type(json_type: Any, value: Any) -> bool:
+    """Whether a value has the JSON Schema type `json_type`; True for an unknown type."""
     if isinstance(value, bool):
-        return wanted in ("boolean", None)
+        return json_type in ("boolean", None)
     kinds: dict[Any, type | tuple[type, ...]] = {
         "string": str, "integer": int, "number": (int, float), "array": list, "object": dict, "boolean": bool,
     }  # fmt: skip
-    return isinstance(value, kinds.get(wanted, object))
+    return isinstance(value, kinds.get(json_type, object))
 
 
 def _limits_kept(schema: Schema, value: Any) -> Iterator[bool]:
@@ -226,12 +226,12 @@ def _expected(schema: Schema) -> str:
     kind = schema.get("type")
     if kind in ("integer", "number"):
         words = "a whole number" if kind == "integer" else "a number"
-        low = ""
+        lower_limit = ""
         if "minimum" in schema:
-            low = f" from {schema['minimum']}"
+            lower_limit = f" from {schema['minimum']}"
         if "exclusiveMinimum" in schema:
-            low = f" above {schema['exclusiveMinimum']}"
-        return words + low + (f" to {schema['maximum']}" if "maximum" in schema else "")
+            lower_limit = f" above {schema['exclusiveMinimum']}"
+        return words + lower_limit + (f" to {schema['maximum']}" if "maximum" in schema else "")
     if kind == "array":
         limit = f" of at most {schema['maxItems']}" if "maxItems" in schema else ""
         return f"a list{limit}"
