@@ -78,16 +78,16 @@ def register(
         hosts = [_only_own_memory(host) for host in hosts]
     elif remove:
         hosts = [_with_own_memory(host) for host in hosts]
-    done = [_register(repo.root, host, setup, dry_run, staying) for host in hosts]
+    results = [_register(repo.root, host, setup, dry_run, staying) for host in hosts]
     if remove and FOUND in names:  # without hosts whose file another host shares and has changed already
-        done = [each for each in done if each.changes or each.problem or each.host in names]
-    if len(done) == 1 and done[0].problem and not done[0].changes:
-        raise GitMemError(done[0].problem, done[0].hint)
+        results = [result for result in results if result.changes or result.problem or result.host in names]
+    if len(results) == 1 and results[0].problem and not results[0].changes:
+        raise GitMemError(results[0].problem, results[0].hint)
     if own_memory and not dry_run:
         home = Path(os.path.expanduser("~"))
-        found = filter(None, (find_own_memory(host, home, repo.root) for host in hosts))
-        notes = [f"what it has stays where it is: {import_command(memory)} brings it along" for memory in found]
-    _show_all(done, names, setup, dry_run=dry_run, as_json=as_json)
+        memories = filter(None, (find_own_memory(host, home, repo.root) for host in hosts))
+        notes = [f"what it has stays where it is: {import_command(memory)} brings it along" for memory in memories]
+    _show_all(results, names, setup, dry_run=dry_run, as_json=as_json)
     if not (own_memory or remove or dry_run):
         notes += [note for host in hosts for note in _first_steps(repo.root, host)]
         checks = filter(None, [subfolder_check(host, repo.root) for host in hosts])
@@ -95,13 +95,13 @@ def register(
         hooks = hook_check(repo, hooks_folder(repo))
         if hooks.hint and not hooks.wrong:
             notes.append(f"Git hooks: {hooks.detail}; {hooks.hint}")
-        if not all(each.problem for each in done):
+        if not all(result.problem for result in results):
             notes += _server_problem(repo.root, program)
-    return _say_notes(done, notes, remove)
+    return _say_notes(results, notes, remove)
 
 
 def _show_all(
-    done: Sequence[Registration], names: Sequence[str], setup: Setup, *, dry_run: bool, as_json: bool
+    results: Sequence[Registration], names: Sequence[str], setup: Setup, *, dry_run: bool, as_json: bool
 ) -> None:
     """Print the changes for each host; problems go to standard error. Without a result nothing is printed, or with
     `as_json` an object with empty `agents`. `names`: the hosts as the person typed them.
@@ -109,28 +109,28 @@ def _show_all(
     For a single result the JSON is the host's object, unless FOUND was named; else an object whose `agents` lists them.
     """
     if not as_json:
-        for each in done:
-            _show(each, setup, dry_run)
+        for result in results:
+            _show(result, setup, dry_run)
         return
-    write_json(done[0] if len(done) == 1 and FOUND not in names else {"agents": done})
+    write_json(results[0] if len(results) == 1 and FOUND not in names else {"agents": results})
 
 
-def _say_notes(done: Sequence[Registration], notes: Sequence[str], remove: bool) -> int:
+def _say_notes(results: Sequence[Registration], notes: Sequence[str], remove: bool) -> int:
     """Print the notes, unless the hosts were unregistered (`remove`), and return the exit code."""
     if not remove:
         for note in notes:
             say(escape(f"note: {note}"))
-    if any(each.problem for each in done):
+    if any(result.problem for result in results):
         return Exit.CANNOT_RUN
     return Exit.DONE
 
 
 def _with_own_memory(host: Host) -> Host:
     """The host, with the setting by which it keeps its own memory here added to its files, if it has such a setting."""
-    own = host.own_memory
-    if own is None or not own.setting:
+    own_memory = host.own_memory
+    if own_memory is None or not own_memory.setting:
         return host
-    file = RegistrationFile(own.settings, write_folder_setting, names_us=False)
+    file = RegistrationFile(own_memory.settings, write_folder_setting, names_us=False)
     return replace(host, registration=(*host.registration, file))
 
 
@@ -138,7 +138,7 @@ def _only_own_memory(host: Host) -> Host:
     """The host, with the setting by which it keeps its own memory here as its only file. Raises UsageError if it has no
     such setting."""
     if host.own_memory is None or not host.own_memory.setting:
-        able = ", ".join(each.name for each in all_hosts() if each.own_memory is not None and each.own_memory.setting)
+        able = ", ".join(peer.name for peer in all_hosts() if peer.own_memory is not None and peer.own_memory.setting)
         raise UsageError(f"{host.name} cannot be told where it keeps its own memory", f"--own-memory goes with {able}")
     return replace(host, registration=_with_own_memory(host).registration[-1:])
 
@@ -158,26 +158,26 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
     Raises UsageError if no host is named or found, or for one that cannot be registered in a person's settings;
     GitMemError for the problem of a single host: then no changes are printed, though files may have been changed.
     """
-    known = {host.name: host for host in all_hosts() if host.personal}
+    personal_hosts = {host.name: host for host in all_hosts() if host.personal}
     if remove:
-        found = [name for name, host in known.items() if is_registered_for_user(host)]
+        found = [name for name, host in personal_hosts.items() if is_registered_for_user(host)]
     else:
-        found = [name for name in hosts_on_path() if name in known]
-    chosen = dict.fromkeys(name for given in names for name in (found if given == FOUND else [given]))
-    unable = [f"{name} is not registered in a person's own settings" for name in chosen if name not in known]
+        found = [name for name in hosts_on_path() if name in personal_hosts]
+    chosen = dict.fromkeys(name for typed in names for name in (found if typed == FOUND else [typed]))
+    unable = [f"{name} is not registered in a person's own settings" for name in chosen if name not in personal_hosts]
     if unable or not chosen:
-        raise UsageError([*unable, "no agent's host was found"][0], f"--user goes with {', '.join(known)}")
+        raise UsageError([*unable, "no agent's host was found"][0], f"--user goes with {', '.join(personal_hosts)}")
     program, notes = _program()
     setup = Setup("", program, remove, system.POSIX, user=True)
-    hosts = [replace(known[name], registration=known[name].personal) for name in chosen]
+    hosts = [replace(personal_hosts[name], registration=personal_hosts[name].personal) for name in chosen]
     home = Path(os.path.expanduser("~"))
-    done = [_register(home, host, setup, dry_run) for host in hosts]
-    if len(done) == 1 and done[0].problem:
-        raise GitMemError(done[0].problem, done[0].hint)
-    _show_all(done, names, setup, dry_run=dry_run, as_json=as_json)
+    results = [_register(home, host, setup, dry_run) for host in hosts]
+    if len(results) == 1 and results[0].problem:
+        raise GitMemError(results[0].problem, results[0].hint)
+    _show_all(results, names, setup, dry_run=dry_run, as_json=as_json)
     notes += [f"the tools of {host.name}: {host.personal_tools}" for host in hosts if host.personal_tools]
     notes.append("in a project without memory the hooks do nothing; where a project has its own, those are run")
-    return _say_notes(done, notes, remove)
+    return _say_notes(results, notes, remove)
 
 
 def unregister_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
@@ -187,16 +187,16 @@ def unregister_project(repo: Repository, *, dry_run: bool) -> list[Registration]
     if repo.root is None:
         return []
     setup = Setup(str(repo.root), _program()[0], remove=True, posix=system.POSIX)
-    done = []
+    results = []
     for host in map(_with_own_memory, all_hosts()):
-        here = tuple(file for file in host.registration if not file.path.startswith("~/"))
-        if is_kept_here(host, repo.root) or any(_names_us(repo.root, file.path) for file in here):
-            done.append(_register(repo.root, replace(host, registration=here), setup, dry_run))
-    seen: set[str] = set()  # paths; a dry run finds an entry that hosts share once for each host
-    for at, each in enumerate(done):
-        done[at] = replace(each, changes=[change for change in each.changes if change.path not in seen])
-        seen.update(change.path for change in each.changes if dry_run)
-    return [each for each in done if each.changes or each.problem]
+        project_files = tuple(file for file in host.registration if not file.path.startswith("~/"))
+        if is_kept_here(host, repo.root) or any(_names_us(repo.root, file.path) for file in project_files):
+            results.append(_register(repo.root, replace(host, registration=project_files), setup, dry_run))
+    seen_paths: set[str] = set()  # paths; a dry run finds an entry that hosts share once for each host
+    for index, result in enumerate(results):
+        results[index] = replace(result, changes=[change for change in result.changes if change.path not in seen_paths])
+        seen_paths.update(change.path for change in result.changes if dry_run)
+    return [result for result in results if result.changes or result.problem]
 
 
 def unregister_home(*, dry_run: bool) -> list[Registration]:
@@ -204,38 +204,38 @@ def unregister_home(*, dry_run: bool) -> list[Registration]:
     for each host that changes or has a problem. `dry_run`: change nothing."""
     home = Path(os.path.expanduser("~"))
     setup = Setup("", _program()[0], remove=True, posix=system.POSIX, user=True)
-    done = []
+    results = []
     for host in all_hosts():
-        own = tuple(file for file in (*host.registration, *host.personal) if file.path.startswith("~/"))
-        if any(_names_us(home, file.path) for file in own):
-            done.append(_register(home, replace(host, registration=own), setup, dry_run))
-    return [each for each in done if each.changes or each.problem]
+        home_files = tuple(file for file in (*host.registration, *host.personal) if file.path.startswith("~/"))
+        if any(_names_us(home, file.path) for file in home_files):
+            results.append(_register(home, replace(host, registration=home_files), setup, dry_run))
+    return [result for result in results if result.changes or result.problem]
 
 
-def show_unregistered(done: Registration, dry_run: bool) -> None:
+def show_unregistered(result: Registration, dry_run: bool) -> None:
     """Print the changes for one host that was, or would be, unregistered."""
     take, remove = ("would take", "would remove") if dry_run else ("took", "removed")
-    for change in done.changes:
+    for change in result.changes:
         if change.text:
-            write(escape(f"{done.host}: {take} our entries out of {change.path}\n"))
+            write(escape(f"{result.host}: {take} our entries out of {change.path}\n"))
         else:
-            write(escape(f"{done.host}: {remove} {change.path}\n"))
-    if done.problem:
-        say(escape(f"git mem: {done.host}: {done.problem}"))
-        say(escape(f"hint: {done.hint or 'take the entries named git-mem out of it by hand'}"))
+            write(escape(f"{result.host}: {remove} {change.path}\n"))
+    if result.problem:
+        say(escape(f"git mem: {result.host}: {result.problem}"))
+        say(escape(f"hint: {result.hint or 'take the entries named git-mem out of it by hand'}"))
 
 
 def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
     """The named hosts, each once. FOUND means the hosts whose program is on the PATH, or with `remove` the hosts that
     are registered here. Raises UsageError if there is none."""
-    found = dict.fromkeys(name for name in names if name != FOUND)
+    chosen = dict.fromkeys(name for name in names if name != FOUND)
     if FOUND in names:
         registered = (host.name for host in all_hosts() if any(_names_us(root, path) for path in host.paths))
-        found.update(dict.fromkeys(registered if remove else hosts_on_path()))
-    if not found:
-        where = "is registered here" if remove else "is on the PATH"
-        raise UsageError(f"no agent's host {where}", f"name one: {', '.join(HOSTS)}")
-    return list(found)
+        chosen.update(dict.fromkeys(registered if remove else hosts_on_path()))
+    if not chosen:
+        condition = "is registered here" if remove else "is on the PATH"
+        raise UsageError(f"no agent's host {condition}", f"name one: {', '.join(HOSTS)}")
+    return list(chosen)
 
 
 def _names_us(root: Path, path: str, words: str = registration.NAME) -> bool:
@@ -251,8 +251,8 @@ def _is_registered_here(root: Path, host: Host) -> bool:
     command with the host's name."""
     shared = {path for other in all_hosts() if other is not host for path in other.paths}
     option = registration.command_option(host)
-    own = any(_names_us(root, path) for path in host.paths if path not in shared)
-    return own or (bool(option) and any(_names_us(root, path, option) for path in host.paths))
+    in_own_file = any(_names_us(root, path) for path in host.paths if path not in shared)
+    return in_own_file or (bool(option) and any(_names_us(root, path, option) for path in host.paths))
 
 
 def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequence[Host] = ()) -> Registration:
@@ -262,40 +262,40 @@ def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequ
     parts = [host]
     if setup.remove:
         parts = [replace(host, registration=(file,)) for file in host.registration]
-    done: list[registration.Change] = []
+    all_changes: list[registration.Change] = []
     problem = hint = ""
-    for each in parts:
+    for part in parts:
         try:
-            changes = _changes(root, each, setup, staying)
+            changes = _changes(root, part, setup, staying)
             if not dry_run:
                 for change in changes:
                     _write(root, change)
-            done += changes
+            all_changes += changes
         except GitMemError as error:
             problem, hint = error.message, error.hint
-    return Registration(host.name, done, problem, hint, dry_run)
+    return Registration(host.name, all_changes, problem, hint, dry_run)
 
 
-def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
+def _show(result: Registration, setup: Setup, dry_run: bool) -> None:
     """Print the changed files of one host, or with `dry_run` the texts that they would have; then what to do next."""
-    host, changes = done.host, done.changes
-    would = "would " if dry_run else ""
+    host, changes = result.host, result.changes
+    prefix = "would " if dry_run else ""
     for change in changes:
         verb = "write" if change.text else "remove"
-        write(escape(f"{would}{verb} {change.path}\n"))
+        write(escape(f"{prefix}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
-    if done.problem:
-        say(escape(f"git mem: {host}: {done.problem}"))
-        if done.hint:
-            say(escape(f"hint: {done.hint}"))
+    if result.problem:
+        say(escape(f"git mem: {host}: {result.problem}"))
+        if result.hint:
+            say(escape(f"hint: {result.hint}"))
         return
     if not changes:
         write(f"{host} is {'not registered' if setup.remove else 'registered already'}\n")
     elif not setup.remove and not dry_run:
-        where = "" if setup.user else " in this folder"
+        folder_note = "" if setup.user else " in this folder"
         trusted = "the server and the hooks" if host_named(host).hooks is not None else "the server"
-        write(f"next: start {host}{where} again; it may ask whether you trust {trusted}\n")
+        write(f"next: start {host}{folder_note} again; it may ask whether you trust {trusted}\n")
 
 
 def is_registered(repo: Repository, name: str) -> bool:
@@ -330,10 +330,10 @@ def _program() -> tuple[str, list[str]]:
     the absolute path beside this Python, or `git-mem` again if there is none or the path has unusual characters."""
     if shutil.which("git-mem") is not None:
         return "git-mem", []
-    here = Path(sys.executable).with_name("git-mem")
-    if os.access(here, os.X_OK) and re.fullmatch(r"[\w/.+@-]+", str(here)):
-        return str(here), [f"'git-mem' is not on the PATH: hosts are told {here}, which is right on this machine alone"]
-    return "git-mem", [f"a host starts 'git-mem', which is not on the PATH; add {here.parent} to it, or use pipx"]
+    path = Path(sys.executable).with_name("git-mem")
+    if os.access(path, os.X_OK) and re.fullmatch(r"[\w/.+@-]+", str(path)):
+        return str(path), [f"'git-mem' is not on the PATH: hosts are told {path}, which is right on this machine alone"]
+    return "git-mem", [f"a host starts 'git-mem', which is not on the PATH; add {path.parent} to it, or use pipx"]
 
 
 def _first_steps(root: Path, host: Host) -> list[str]:
@@ -342,12 +342,12 @@ def _first_steps(root: Path, host: Host) -> list[str]:
     notes = list(filter(None, (host.trust,)))
     if host.validator and shutil.which(host.validator[0]) is not None:
         try:
-            done = subprocess.run(
+            check = subprocess.run(
                 host.validator, cwd=root, stdin=subprocess.DEVNULL, capture_output=True, timeout=VALIDATOR_SECONDS
             )
         except (OSError, subprocess.TimeoutExpired):
             return notes
-        if done.returncode:
+        if check.returncode:
             notes.append(f"{host.name} does not accept its settings: '{' '.join(host.validator)}' says why")
     return notes
 

@@ -53,8 +53,8 @@ def request_of(options: Mapping[str, Any]) -> tuple[SearchRequest, Display]:
     default. Only `query`, the words of the question, must be there."""
     text = " ".join(options["query"])
     history = history_mode(options.get("history", False), options.get("history_only", False))
-    named = {name: options[name] for name in SearchRequest._fields if name in options}
-    request = SearchRequest(**{**named, "text": text, "history": history})
+    fields = {name: options[name] for name in SearchRequest._fields if name in options}
+    request = SearchRequest(**{**fields, "text": text, "history": history})
     return request, Display(**{name: options[name] for name in Display._fields if name in options})
 
 
@@ -90,8 +90,8 @@ def answer(request: SearchRequest, display: Display, repo: Repository, config: C
     elif display.as_json:
         write_json(shown(answered))
     else:
-        on = coloured(display.colour)
-        text = render(answered, query.text, on, scored=display.verbose, explained=request.explain)
+        in_colour = coloured(display.colour)
+        text = render(answered, query.text, in_colour, scored=display.verbose, explained=request.explain)
         page(text + (settings_text(answered.settings) if answered.settings and request.explain else ""), wrap=True)
         if hint := _hint(request, answered):
             say(hint)
@@ -108,20 +108,20 @@ def answer_of_server(request: SearchRequest, display: Display) -> None:
     from gitmem.exchange.shared_index import search as search_server
     from gitmem.exchange.shared_index import token_of
 
-    only_here = ("all_branches", "scope", "expired", "min_score", "budget", "blame")
+    local_options = ("all_branches", "scope", "expired", "min_score", "budget", "blame")
     defaults = SearchRequest("")
-    for name in only_here:
+    for name in local_options:
         if getattr(request, name) != getattr(defaults, name):
             raise UsageError(f"--{name.replace('_', '-')} does not go with --server")
     if display.rerank:
         raise UsageError("--rerank does not go with --server")
-    asked = {
+    parameters = {
         "query": request.text, "limit": request.limit, "at": request.at, "path": list(request.paths),
         "type": list(request.types), "tag": list(request.tags), "since": request.since or "",
         "until": request.until or "", "lane": request.lane, "repository": list(display.repositories),
         "explain": request.explain, "all": request.everything, "history": request.history,
     }  # fmt: skip
-    answered, value = search_server(display.server, token_of(os.environ), asked)
+    answered, value = search_server(display.server, token_of(os.environ), parameters)
     for note in answered.notes:
         say(f"note: {note}")
     if answered.stale:
@@ -161,26 +161,26 @@ def _unindexed_files(request: SearchRequest, repo: Repository) -> str:
         return ""  # the search answered: the index is replaced by somebody else just now
 
 
-def render(found: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
-    """The hits for a person: place, topic and text; "" without hits. `query`: the question. `on`: in colour, with
-    matched words marked.
+def render(result: Answer, query: str, in_colour: bool, *, scored: bool = False, explained: bool = True) -> str:
+    """The hits for a person: place, topic and text; "" without hits. `query`: the question. `in_colour`: in colour,
+    with matched words marked.
 
     `scored`: add the certainty of each hit. `explained`: add how each score was computed, if the hit has that.
     """
-    out = []
-    marks = marked_words(query) if on else None
-    for hit in found.hits:
+    rows = []
+    marks = marked_words(query) if in_colour else None
+    for hit in result.hits:
         lines = line_range(hit.start_line, hit.end_line)
-        where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(lines, 'line', on)}"
+        place = f"{paint(escape(hit.path, ''), 'path', in_colour)}:{paint(lines, 'line', in_colour)}"
         if hit.kind:
-            where = f"commit {paint(hit.commit[:12], 'path', on)}"
+            place = f"commit {paint(hit.commit[:12], 'path', in_colour)}"
         about = list(filter(None, [hit.topic or hit.subject]))
         if hit.date and hit.date not in hit.heading + hit.path:
             about += [hit.date]
         if hit.origin_words:
             about += [hit.origin_words]
         if hit.code:
-            about += [said.words for said in hit.code]
+            about += [comparison.words for comparison in hit.code]
         elif hit.state:
             about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")]
         about += [_amendment_note(linked) for linked in hit.amended_by[:1]]
@@ -197,34 +197,34 @@ def render(found: Answer, query: str, on: bool, *, scored: bool = False, explain
             about += [f"in {hit.repository}"]
         if scored:
             about += [_score_note(hit)]
-        out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
+        rows.append(place + (paint(f"  {escape(' · '.join(about), '')}", "dim", in_colour) if about else ""))
         for line in excerpt(hit.text, query):
-            out.append("    " + _with_marks(escape(line, "\t"), marks, on))
+            rows.append("    " + _with_marks(escape(line, "\t"), marks, in_colour))
         for source in hit.sources:
-            out += _source(source, query, marks, on)
+            rows += _source(source, query, marks, in_colour)
         if hit.explain and explained:
-            out += [paint(f"    {row}", "dim", on) for row in _explained(hit)]
-        out.append("")
-    if not out:
+            rows += [paint(f"    {row}", "dim", in_colour) for row in _explained(hit)]
+        rows.append("")
+    if not rows:
         return ""
-    return "\n".join(out[:-1]) + "\n"
+    return "\n".join(rows[:-1]) + "\n"
 
 
-def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: bool) -> list[str]:
+def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, in_colour: bool) -> list[str]:
     """The place of a source of a fact and, if the search found it, an excerpt of its text, of MAX_SOURCE_LINES lines at
     most."""
     lines = line_range(source.start_line, source.end_line)
-    rows = [paint(f"    from {escape(source.path, '')}:{lines}", "dim", on)]
+    rows = [paint(f"    from {escape(source.path, '')}:{lines}", "dim", in_colour)]
     for line in excerpt(source.text, query)[:MAX_SOURCE_LINES] if source.text else []:
-        rows.append("      " + _with_marks(escape(line, "\t"), marks, on))
+        rows.append("      " + _with_marks(escape(line, "\t"), marks, in_colour))
     return rows
 
 
-def _with_marks(line: str, marks: re.Pattern[str] | None, on: bool) -> str:
+def _with_marks(line: str, marks: re.Pattern[str] | None, in_colour: bool) -> str:
     """The line with the words of the question marked for a terminal. `marks`: pattern of these words, None to mark
     nothing."""
     if marks:
-        return marks.sub(lambda m: paint(m[0], "match", on), line)
+        return marks.sub(lambda match: paint(match[0], "match", in_colour), line)
     return line
 
 
@@ -236,18 +236,18 @@ def _score_note(hit: Hit) -> str:
 
 def _amendment_note(linked: LinkedLine) -> str:
     """The note on a passage that a later line amends."""
-    where = f"{linked.path}:{linked.start_line}"
+    place = f"{linked.path}:{linked.start_line}"
     if linked.proposed:
-        return f"perhaps amended by {where}"
+        return f"perhaps amended by {place}"
     if linked.date:
-        return f"until {linked.date}: amended by {where}"
-    return f"amended by {where}"
+        return f"until {linked.date}: amended by {place}"
+    return f"amended by {place}"
 
 
 def _difference_note(linked: LinkedLine) -> str:
     """The note on a passage that another line contradicts."""
-    where = ", ".join(filter(None, (f"{linked.path}:{linked.start_line}", linked.date)))
-    return f"{linked.otherwise}: {where}"
+    place = ", ".join(filter(None, (f"{linked.path}:{linked.start_line}", linked.date)))
+    return f"{linked.otherwise}: {place}"
 
 
 MIN_SHOWN = 0.0005  # smallest part of a score that is shown with three digits
@@ -318,5 +318,5 @@ def _hint(request: SearchRequest, answered: Answer) -> str:
         (request.paths, request.types, request.tags, request.scope, request.since, request.until, request.min_score)
     ):
         return "nothing found; without the filters there may be more."
-    where = "at that commit" if request.at else "here"
-    return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."
+    scope = "at that commit" if request.at else "here"
+    return f"nothing found {scope}; try other words, --expired, --all-branches, or 'git mem status'."

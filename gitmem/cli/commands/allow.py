@@ -76,7 +76,7 @@ class AllowOptions(NamedTuple):
 @click.option("--prune", is_flag=True, help="Drop the rows of the baseline whose finding HEAD has no more.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, show what would be excepted.")
 @json_option
-def command(**given: Any) -> None:
+def command(**arguments: Any) -> None:
     """Except the finding FINGERPRINT from the gate, with a reason.
 
     `git mem scan` prints fingerprints; .gitmem-allow.toml holds the exceptions. One covers that rule at that path and
@@ -90,14 +90,14 @@ def command(**given: Any) -> None:
     --standing writes the baseline anew, as `git mem init --adopt` wrote it: what HEAD has is accepted where it stands,
     and what a commit adds is not. --prune drops the rows of the baseline whose finding HEAD has no more, and adds none.
     """
-    options = AllowOptions(**given)
+    options = AllowOptions(**arguments)
     repo, _ = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "run it in a clone")
-    asked = (options.fingerprint, options.rule or options.file, options.baseline, options.standing, options.prune)
-    if sum(map(bool, asked)) != 1:
-        what = "give a FINGERPRINT, or --rule with --file, or --import FILE, or --standing, or --prune"
-        raise UsageError("what is to be excepted?", what)
+    targets = (options.fingerprint, options.rule or options.file, options.baseline, options.standing, options.prune)
+    if sum(map(bool, targets)) != 1:
+        hint = "give a FINGERPRINT, or --rule with --file, or --import FILE, or --standing, or --prune"
+        raise UsageError("what is to be excepted?", hint)
     today = now().date()
     if options.standing:
         _accept_standing(repo, options, today)
@@ -107,42 +107,42 @@ def command(**given: Any) -> None:
         return
     if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
-    last = exceptions.parse_date(options.until) if options.until else today + exceptions.EXCEPTION_LIFETIME
-    if last < today:
-        raise UsageError(f"{last} has passed", "--until takes a day to come")
+    last_day = exceptions.parse_date(options.until) if options.until else today + exceptions.EXCEPTION_LIFETIME
+    if last_day < today:
+        raise UsageError(f"{last_day} has passed", "--until takes a day to come")
     if options.baseline:
-        _import(repo, options, today, last)
+        _import(repo, options, today, last_day)
     elif options.fingerprint:
-        _except_finding(repo, options, today, last)
+        _except_finding(repo, options, today, last_day)
     else:
-        _except_rule_in_file(repo, options, today, last)
+        _except_rule_in_file(repo, options, today, last_day)
 
 
-def _except_finding(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Write the exception for the finding that FINGERPRINT names. `last`: last day of the exception. Raises UsageError
-    if FINGERPRINT has fewer than MIN_FINGERPRINT_DIGITS hexadecimal digits or several findings match it, GitMemError if
-    none does."""
-    wanted = options.fingerprint.lower()
-    if len(wanted) < MIN_FINGERPRINT_DIGITS or set(wanted) - set("0123456789abcdef"):
+def _except_finding(repo: Repository, options: AllowOptions, today: date, last_day: date) -> None:
+    """Write the exception for the finding that FINGERPRINT names. `last_day`: last day of the exception. Raises
+    UsageError if FINGERPRINT has fewer than MIN_FINGERPRINT_DIGITS hexadecimal digits or several findings match it,
+    GitMemError if none does."""
+    digits = options.fingerprint.lower()
+    if len(digits) < MIN_FINGERPRINT_DIGITS or set(digits) - set("0123456789abcdef"):
         raise UsageError(f"'{options.fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
     places = _places(repo, today, options.span, options.history)
 
-    def find(known: str, salt: str) -> list[exceptions.Entry]:
-        entry = entry_of(wanted, places, [known, exceptions.NO_SALT], salt)
-        return [replace(entry, reason=options.reason.strip(), until=last)]
+    def find(known_salt: str, salt: str) -> list[exceptions.Entry]:
+        entry = entry_of(digits, places, [known_salt, exceptions.NO_SALT], salt)
+        return [replace(entry, reason=options.reason.strip(), until=last_day)]
 
-    (made,) = _write_exceptions(repo, find, options.dry_run)
+    (row,) = _write_exceptions(repo, find, options.dry_run)
     if options.as_json:
-        row = {"fingerprint": made.fingerprint, "rule": made.rule, "path": made.path, "reason": made.reason}
-        write_json({**row, "until": last.isoformat()})
+        value = {"fingerprint": row.fingerprint, "rule": row.rule, "path": row.path}
+        write_json({**value, "reason": row.reason, "until": last_day.isoformat()})
     else:
-        write(escape(f"{exceptions.FILE}: {made.rule} in {made.path} is excepted until {last}", keep="") + "\n")
+        write(escape(f"{exceptions.FILE}: {row.rule} in {row.path} is excepted until {last_day}", keep="") + "\n")
         _say_next(options.dry_run)
 
 
-def _except_rule_in_file(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Write the exception for all findings of a rule in one file, staged and in the work tree. `last`: last day of the
-    exception.
+def _except_rule_in_file(repo: Repository, options: AllowOptions, today: date, last_day: date) -> None:
+    """Write the exception for all findings of a rule in one file, staged and in the work tree. `last_day`: last day of
+    the exception.
 
     Raises UsageError without a rule or a file, and for a rule that is not in EXCEPTED_FOR_FILES; GitMemError if the
     file has no such finding.
@@ -156,22 +156,22 @@ def _except_rule_in_file(repo: Repository, options: AllowOptions, today: date, l
         raise UsageError(f"'{rule}' cannot be excepted in a whole file", hint)
     path = repository_path_of(repo, options.file)
 
-    def find(known: str, salt: str) -> list[exceptions.Entry]:
+    def find(known_salt: str, salt: str) -> list[exceptions.Entry]:
         prints: dict[str, None] = {}
         for policy, source in _versions(repo, path, today):
             findings = scan(source, replace(policy, allow=exceptions.Allowlist(salt))).findings
             prints.update((f.fingerprint, None) for f in findings if (f.rule, f.path) == (rule, path))
         if not prints:
             raise GitMemError(f"the gate finds no {rule} in '{path}'", f"git mem scan {shell_word(path)}")
-        return [exceptions.Entry("", rule, path, options.reason.strip(), last, tuple(prints))]
+        return [exceptions.Entry("", rule, path, options.reason.strip(), last_day, tuple(prints))]
 
-    (made,) = _write_exceptions(repo, find, options.dry_run)
+    (entry,) = _write_exceptions(repo, find, options.dry_run)
     if options.as_json:
-        row = {"fingerprints": list(made.fingerprints), "rule": rule, "path": path, "reason": made.reason}
-        write_json({**row, "until": last.isoformat()})
+        value = {"fingerprints": list(entry.fingerprints), "rule": rule, "path": path, "reason": entry.reason}
+        write_json({**value, "until": last_day.isoformat()})
     else:
-        texts = counted(len(made.fingerprints), "text")
-        words = f"{rule} in {path} is excepted until {last}: {texts} there now; what comes later warns"
+        texts = counted(len(entry.fingerprints), "text")
+        words = f"{rule} in {path} is excepted until {last_day}: {texts} there now; what comes later warns"
         write(escape(f"{exceptions.FILE}: {words}", keep="") + "\n")
         _say_next(options.dry_run)
 
@@ -185,9 +185,9 @@ def _versions(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy
         yield staged, Source(read_blobs(repo, [BlobPlace(path, entry.oid)], staged))
 
 
-def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
+def _import(repo: Repository, options: AllowOptions, today: date, last_day: date) -> None:
     """Write exceptions for the rows of a detect-secrets baseline that our detectors find too, and print what became of
-    each row. `last`: last day of the exceptions. Raises GitMemError if the baseline cannot be read."""
+    each row. `last_day`: last day of the exceptions. Raises GitMemError if the baseline cannot be read."""
     try:
         rows = baseline.parse(read_regular(Path(options.baseline)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -195,24 +195,24 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
     policy = worktree_policy(repo, today)
     outcomes: list[Outcome] = []
 
-    def find(known: str, salt: str) -> list[exceptions.Entry]:
+    def find(known_salt: str, salt: str) -> list[exceptions.Entry]:
         salted = replace(policy, allow=exceptions.Allowlist(salt))
         outcomes.extend(baseline.outcomes(rows, lambda path: _inspected(repo, path, policy), policy, salted))
-        made: dict[str, exceptions.Entry] = {}
+        entries: dict[str, exceptions.Entry] = {}
         for outcome in outcomes:
             reason = options.reason.strip() or f"imported from {Path(options.baseline).name} ({outcome.row.type})"
             for f in outcome.findings:
-                entry = exceptions.Entry(f.fingerprint, f.rule, f.path, reason, last)
-                made.setdefault(f"{f.rule} {f.path} {f.fingerprint}", entry)
-        return list(made.values())
+                entry = exceptions.Entry(f.fingerprint, f.rule, f.path, reason, last_day)
+                entries.setdefault(f"{f.rule} {f.path} {f.fingerprint}", entry)
+        return list(entries.values())
 
-    made = _write_exceptions(repo, find, options.dry_run)
+    exceptions_made = _write_exceptions(repo, find, options.dry_run)
     if options.as_json:
         write_json(baseline.as_value(outcomes, options.dry_run))
         return
     _show_import(outcomes)
-    write(f"{counted(len(made), 'exception')} until {last}\n")
-    if made:
+    write(f"{counted(len(exceptions_made), 'exception')} until {last_day}\n")
+    if exceptions_made:
         _say_next(options.dry_run)
 
 
@@ -221,18 +221,18 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
     Nothing is committed."""
     policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
-    new, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
-    _replace_file(repo, text, new, options.dry_run)
+    new_text, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
+    _replace_file(repo, text, new_text, options.dry_run)
     added = sorted(set(rows) - policy.allow.baseline)
-    gone = 0
-    if exceptions.parse(text).salt == exceptions.parse(new).salt:
-        gone = len(policy.allow.baseline - set(rows))
+    gone_count = 0
+    if exceptions.parse(text).salt == exceptions.parse(new_text).salt:
+        gone_count = len(policy.allow.baseline - set(rows))
     if options.as_json:
-        write_json({"accepted": rows, "added": len(added), "gone": gone})
+        write_json({"accepted": rows, "added": len(added), "gone": gone_count})
         return
     for row in added:
         write(escape(f"accepted {row.path}: {row.rule} {row.fingerprint}", keep="") + "\n")
-    write(f"{counted(len(rows), 'finding')} of HEAD accepted, {len(added)} of them new; {gone} gone since\n")
+    write(f"{counted(len(rows), 'finding')} of HEAD accepted, {len(added)} of them new; {gone_count} gone since\n")
     if options.dry_run:
         write("nothing is written: --dry-run\n")
 
@@ -242,30 +242,30 @@ def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
     Nothing is committed."""
     policy = worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
-    gone = sorted(adoption_baseline.outdated_rows(repo, policy))
-    left = policy.allow.baseline.difference(gone)
-    if gone:
-        _replace_file(repo, text, exceptions.with_baseline(text, left, policy.allow.salt), options.dry_run)
+    outdated = sorted(adoption_baseline.outdated_rows(repo, policy))
+    remaining = policy.allow.baseline.difference(outdated)
+    if outdated:
+        _replace_file(repo, text, exceptions.with_baseline(text, remaining, policy.allow.salt), options.dry_run)
     if options.as_json:
-        write_json({"gone": gone, "accepted": len(left)})
+        write_json({"gone": outdated, "accepted": len(remaining)})
         return
-    for row in gone:
+    for row in outdated:
         write(escape(f"dropped {row.path}: {row.rule} {row.fingerprint}", keep="") + "\n")
-    write(f"{counted(len(gone), 'row')} of the baseline dropped, {len(left)} left\n")
+    write(f"{counted(len(outdated), 'row')} of the baseline dropped, {len(remaining)} left\n")
     if options.dry_run:
         write("nothing is written: --dry-run\n")
 
 
-def _replace_file(repo: Repository, text: str, new: str, dry_run: bool) -> None:
-    """Write `new` as the text of the exceptions file; a dry run writes nothing, nor does a `new` that equals `text`.
-    Raises Changed, and writes nothing, if the file's whole text is not `text` any more."""
-    if new == text or dry_run:
+def _replace_file(repo: Repository, text: str, new_text: str, dry_run: bool) -> None:
+    """Write `new_text` as the text of the exceptions file; a dry run writes nothing, nor does a `new_text` that equals
+    `text`. Raises Changed, and writes nothing, if the file's whole text is not `text` any more."""
+    if new_text == text or dry_run:
         return
 
     def plan(reading: Reading) -> Draft[None]:
         if exceptions_text(reading) != text:
             raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
-        return Draft({exceptions.FILE: new.encode()}, None)
+        return Draft({exceptions.FILE: new_text.encode()}, None)
 
     write_files(repo, plan)
 
@@ -310,14 +310,14 @@ def _write_exceptions(
     salt meanwhile, and the errors of `find`.
     """
     text = exceptions_text(Reading(repo))
-    known = exceptions.parse(text).salt
-    salt = known if text.strip() else secrets.token_hex(16)
-    made = find(known, salt)
-    if dry_run or not made:
-        return made
+    known_salt = exceptions.parse(text).salt
+    salt = known_salt if text.strip() else secrets.token_hex(16)
+    entries = find(known_salt, salt)
+    if dry_run or not entries:
+        return entries
 
     def plan(reading: Reading) -> Draft[list[exceptions.Entry]]:
-        return Draft({exceptions.FILE: with_exceptions(reading, text, made, salt)}, made)
+        return Draft({exceptions.FILE: with_exceptions(reading, text, entries, salt)}, entries)
 
     return write_files(repo, plan)
 

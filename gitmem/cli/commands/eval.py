@@ -77,7 +77,7 @@ class EvalOptions(NamedTuple):
 @click.option("--what-if", is_flag=True, help="What words or meaning alone give, and the history of commits.")
 @click.option("--history", is_flag=True, help="Search commits too.")
 @json_option
-def command(**given: Any) -> int:
+def command(**arguments: Any) -> int:
     """Measure search by questions whose answers are known.
 
     --make writes questions of your own memory, from templates or by --model, and opens them in Git's editor on a
@@ -100,7 +100,7 @@ def command(**given: Any) -> int:
     {"path", "facts": [{"text", "lines"}]}), and the figures are precision, recall and F1 of the lines that the
     promotion model picks and the precision of the five facts of highest importance in each log.
     """
-    options = EvalOptions(**given)
+    options = EvalOptions(**arguments)
     if options.facts is not None:
         if options.qrels is not None:
             raise UsageError("--promote goes without QRELS")
@@ -122,59 +122,59 @@ def _make(options: EvalOptions) -> int:
     """
     repo, config = open_here()
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
-    before = _read(place, read_rows) if place.exists() else []
-    known = {question.fact: question.query for _, question in before if question.fact}
-    asked = questions.fact_questions(FactPlaces(repo, config).facts, now().date(), known)
-    if not asked:
+    existing = _read(place, read_rows) if place.exists() else []
+    known_queries = {question.fact: question.query for _, question in existing if question.fact}
+    items = questions.fact_questions(FactPlaces(repo, config).facts, now().date(), known_queries)
+    if not items:
         raise GitMemError("there is no fact to ask about", "git mem promote, or git mem add --to memory")
     if options.model:
-        asked = _by_model(repo, config, asked, known, options.model)
+        items = _by_model(repo, config, items, known_queries, options.model)
     edit = options.edit
     if edit is None:
         edit = sys.stdin.isatty() and sys.stdout.isatty()
     if edit:
-        text = edit_text(repo, questions.review_text(asked))
+        text = edit_text(repo, questions.review_text(items))
         if text is None:
             raise GitMemError("the questions were not saved; nothing was written", "git mem eval --make --no-edit")
-        asked = questions.parse_reviewed(text, asked)
-    kept = [item for item in asked if item.question or edit or item.fact.id in known]
-    data = questions.file_text(kept, before).encode()
+        items = questions.parse_reviewed(text, items)
+    kept_items = [item for item in items if item.question or edit or item.fact.id in known_queries]
+    data = questions.file_text(kept_items, existing).encode()
     real = writable_file(place)
     write_atomic(real.parent, real.name, data, private=options.qrels is None)
-    asked = [item for item in asked if item.question]
-    new = sum(item.fact.id not in known for item in asked)
+    asked = [item for item in items if item.question]
+    new_count = sum(item.fact.id not in known_queries for item in asked)
     if options.as_json:
-        write_json({"questions": len(asked), "new": new, "path": str(place)})
+        write_json({"questions": len(asked), "new": new_count, "path": str(place)})
     else:
-        then = "git mem eval"
+        next_command = "git mem eval"
         if options.qrels is not None:
-            then += f" {quote(str(options.qrels))}"
-        write(escape(f"{counted(len(asked), 'question')}, {new} new, in {place}\nnext: {then}\n"))
+            next_command += f" {quote(str(options.qrels))}"
+        write(escape(f"{counted(len(asked), 'question')}, {new_count} new, in {place}\nnext: {next_command}\n"))
     return Exit.DONE
 
 
 def _by_model(
-    repo: Repository, config: Config, asked: Sequence[FactQuestion], known: Mapping[str, str], name: str
+    repo: Repository, config: Config, items: Sequence[FactQuestion], known_queries: Mapping[str, str], name: str
 ) -> list[FactQuestion]:
-    """The facts, those without a question in `known` with one that a language model writes. Facts in which the gate
-    would redact something are not shown to the model. What the model could not do is printed."""
+    """The facts, those without a question in `known_queries` with one that a language model writes. Facts in which the
+    gate would redact something are not shown to the model. What the model could not do is printed."""
     setting = model_setting(repo, config, worktree_policy(repo, now().date()), os.environ)
-    new = [
+    new_items = [
         item
-        for item in asked
-        if item.fact.id not in known and setting.redact(item.fact.text, item.path) == item.fact.text
+        for item in items
+        if item.fact.id not in known_queries and setting.redact(item.fact.text, item.path) == item.fact.text
     ]
-    written, problems = questions_by_model(new, open_language_model(name, setting))
+    written_items, problems = questions_by_model(new_items, open_language_model(name, setting))
     for problem in problems:
         say(f"git mem: {problem}")
-    by_id = {item.fact.id: item for item in written}
-    return [by_id.get(item.fact.id, item) for item in asked]
+    by_id = {item.fact.id: item for item in written_items}
+    return [by_id.get(item.fact.id, item) for item in items]
 
 
 def _own_questions(repo: Repository) -> Path:
     """The file of a person's own questions, else the file in the repository. Raises UsageError if there is neither."""
-    kept = [state_dir(repo.common_dir) / QUESTIONS, *([repo.root / trends.QUESTIONS] if repo.root else [])]
-    place = next((file for file in kept if file.is_file()), None)
+    candidates = [state_dir(repo.common_dir) / QUESTIONS, *([repo.root / trends.QUESTIONS] if repo.root else [])]
+    place = next((file for file in candidates if file.is_file()), None)
     if place is None:
         raise UsageError("there are no questions yet", "git mem eval --make, or name a file: git mem eval QRELS")
     return place
@@ -186,13 +186,13 @@ def _answerable_questions(
     """The questions without those about a fact that `commit` ("" for the work tree) lacks; the number of removed ones
     is printed. Raises GitMemError if no question is left."""
     places = FactPlaces(repo, config, commit)
-    asked = [question for question in labelled if not question.fact or places.find(question.fact)]
-    if len(asked) < len(labelled):
-        dropped = counted(len(labelled) - len(asked), "question")
+    answerable = [question for question in labelled if not question.fact or places.find(question.fact)]
+    if len(answerable) < len(labelled):
+        dropped = counted(len(labelled) - len(answerable), "question")
         say(f"{dropped} left out: the fact is there no more (git mem eval --make)")
-    if not asked:
+    if not answerable:
         raise GitMemError("no question is about a fact that is there", "git mem eval --make")
-    return asked
+    return answerable
 
 
 def _evaluate(options: EvalOptions) -> int:
@@ -213,18 +213,18 @@ def _evaluate(options: EvalOptions) -> int:
         "", commit=commit_at(repo, options.at, moment), lane=Lane(options.lane),
         history="with" if options.history else "",
     )  # fmt: skip
-    asked = _answerable_questions(repo, config, labelled, query.commit)
-    if missing := evaluation.missing_files(repo, asked, query.commit):
+    answerable = _answerable_questions(repo, config, labelled, query.commit)
+    if missing := evaluation.missing_files(repo, answerable, query.commit):
         say(f"note: not in this memory, so never found: {first_names(missing, MAX_MISSING_PATHS)}")
 
     def ask(query: Query, settings: Config, name: str) -> list[QuestionResult]:
-        shown = progress(asked, len(asked), f"questions {name}".strip())
-        return evaluation.run_questions(repo, settings, shown, query, moment, time.perf_counter)
+        with_progress = progress(answerable, len(answerable), f"questions {name}".strip())
+        return evaluation.run_questions(repo, settings, with_progress, query, moment, time.perf_counter)
 
     columns: dict[str, Mapping[str, Summary]] = {}
     if options.compare:
-        old = ask(query._replace(commit=commit_at(repo, options.compare, moment)), config, options.compare)
-        columns[options.compare] = evaluation.summarise(old)
+        compared = ask(query._replace(commit=commit_at(repo, options.compare, moment)), config, options.compare)
+        columns[options.compare] = evaluation.summarise(compared)
     runs = _each_variant(repo, config, variants, lambda name, settings: ask(query, settings, name))
     for (name, _), run in zip(variants, runs, strict=True):
         columns[name or options.at or "now"] = evaluation.summarise(run)
@@ -234,13 +234,13 @@ def _evaluate(options: EvalOptions) -> int:
     gained: list[str] = []
     lost: list[str] = []
     if options.compare:
-        gained, lost = evaluation.gained_and_lost(old, runs[0])
-    since = None
+        gained, lost = evaluation.gained_and_lost(compared, runs[0])
+    differences = None
     if query == Query("") and not (options.qrels or options.ab or options.compare):
-        since = compare_and_save(repo, config, runs[0], moment)
-        if since:
-            gained, lost = list(since.gained), list(since.lost)
-    _show(columns, gained, lost, since, options.as_json)
+        differences = compare_and_save(repo, config, runs[0], moment)
+        if differences:
+            gained, lost = list(differences.gained), list(differences.lost)
+    _show(columns, gained, lost, differences, options.as_json)
     below = [_is_below_floor(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
     return Exit.FINDINGS if any(below) else Exit.DONE
 
@@ -259,16 +259,16 @@ def _show(
     columns: Mapping[str, Mapping[str, Summary]],
     gained: list[str],
     lost: list[str],
-    since: RunDifferences | None,
+    differences: RunDifferences | None,
     as_json: bool,
 ) -> None:
     """Print the figures of the runs, then the gained and lost questions. `columns`: run -> category -> figures."""
     if as_json:
-        write_json({**as_value(columns, gained, lost), "since": since})
+        write_json({**as_value(columns, gained, lost), "since": differences})
         return
     rows: list[str] = []
-    if since and since.figures:
-        rows.append(f"{since.sentence}\n")
+    if differences and differences.figures:
+        rows.append(f"{differences.sentence}\n")
     rows += [f"gained: {escape(text)}\n" for text in gained]
     rows += [f"lost: {escape(text)}\n" for text in lost]
     page(render(columns) + "".join(rows))
@@ -372,20 +372,20 @@ def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lo
 def render(columns: Mapping[str, Mapping[str, Summary]]) -> str:
     """A table with one row for each category and run, the runs of a category one below the other. `columns`: run ->
     category -> figures; at least one run, each with the same categories."""
-    first = next(iter(columns.values()))
-    figures = list(first["all"].figures)
-    category_width = max(map(len, first))
+    first_groups = next(iter(columns.values()))
+    figures = list(first_groups["all"].figures)
+    category_width = max(map(len, first_groups))
     rows = []
-    for category in first:
-        for at, (name, groups) in enumerate(columns.items()):
+    for category in first_groups:
+        for index, (name, groups) in enumerate(columns.items()):
             label = category
             if len(columns) > 1:
-                label = f"{'' if at else category:<{category_width}}  {name}"
+                label = f"{'' if index else category:<{category_width}}  {name}"
             rows.append((label, groups[category]))
     width = max(len(escape(label)) for label, _ in rows) + 1
     head = [figure.replace("recall@", "R@").replace("share@", "T@") for figure in figures]
-    out = [" " * width + "    n " + " ".join(f"{h:>6}" for h in head) + "   p50ms  p95ms"]
+    lines = [" " * width + "    n " + " ".join(f"{h:>6}" for h in head) + "   p50ms  p95ms"]
     for label, summary in rows:
         cells = " ".join(f"{summary.figures[figure]:6.3f}" for figure in figures)
-        out.append(f"{escape(label):<{width}}{summary.questions:>5} {cells} {summary.p50:7.1f}{summary.p95:7.1f}")
-    return "\n".join([*out, ""])
+        lines.append(f"{escape(label):<{width}}{summary.questions:>5} {cells} {summary.p50:7.1f}{summary.p95:7.1f}")
+    return "\n".join([*lines, ""])

@@ -90,27 +90,27 @@ def flush_command(
     from gitmem.sessions.lifecycle import FlushResult, Source, flush, log_paths
 
     repo, config = open_here()
-    conversation, when = read(transcript)[1], now()
-    ended = end_due_sessions(repo, config, when, conversation, session)
-    why = ""
+    conversation, moment = read(transcript)[1], now()
+    ended = end_due_sessions(repo, config, moment, conversation, session)
+    due_reason = ""
     if if_due:
         size = config.session_window if window is None else window
         if not size:
             raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
-        why = full_window_reason(
+        due_reason = full_window_reason(
             conversation.turns, size, config.session_reserve, config.session_soft, config.session_share
         )
-        if not why:
+        if not due_reason:
             show_report(Report(FlushResult((), ()), ended), as_json, of_flush=True)
             return
     flushed = flush(
-        repo, config, conversation, Source(session, agent, place(transcript)), now=when,
-        model=session_model(repo, config, when, os.environ),
+        repo, config, conversation, Source(session, agent, place(transcript)), now=moment,
+        model=session_model(repo, config, moment, os.environ),
     )  # fmt: skip
     promotion = None
     if flushed.kept and (promoting or config.session_promote):
-        promotion = commit_and_promote(repo, config, log_paths(flushed.kept), when, os.environ)
-    show_report(Report(flushed, ended, due=why, promotion=promotion), as_json, of_flush=True)
+        promotion = commit_and_promote(repo, config, log_paths(flushed.kept), moment, os.environ)
+    show_report(Report(flushed, ended, due=due_reason, promotion=promotion), as_json, of_flush=True)
 
 
 def show_report(report: Report, as_json: bool, *, of_flush: bool = False) -> None:
@@ -133,8 +133,8 @@ def say_ended(ended: Sequence[EndedSession]) -> None:
     """Print on standard error which sessions were ended because `mem.sessionReset` made them due, why, and the path of
     the episode of each."""
     for session in ended:
-        where = session.episode or session.problem or "nothing was said"
-        say(f"git mem: session {escape(session.session, keep='')} ended, {session.reason}: {escape(where, keep='')}")
+        outcome = session.episode or session.problem or "nothing was said"
+        say(f"git mem: session {escape(session.session, keep='')} ended, {session.reason}: {escape(outcome, keep='')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +197,11 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
     from gitmem.sessions.lifecycle import Source, end_session
 
     repo, config = open_here()
-    conversation, when = read(transcript)[1], now()
-    ended = end_due_sessions(repo, config, when, conversation, session)
+    conversation, moment = read(transcript)[1], now()
+    ended = end_due_sessions(repo, config, moment, conversation, session)
     flushed, episode = end_session(
-        repo, config, conversation, Source(session, agent, place(transcript)), now=when,
-        model=session_model(repo, config, when, os.environ),
+        repo, config, conversation, Source(session, agent, place(transcript)), now=moment,
+        model=session_model(repo, config, moment, os.environ),
     )  # fmt: skip
     show_report(Report(flushed, ended, episode), as_json)
     if count := sessions_due(repo, config):
@@ -221,46 +221,47 @@ def retry_command(dry_run: bool, as_json: bool) -> int:
     from gitmem.sessions.pending_sessions import NoteResult, list_notes, write_pending
 
     repo, config = open_here()
-    when = now()
+    moment = now()
     if dry_run:
-        done = [NoteResult(note) for note in list_notes(repo.common_dir)]
+        results = [NoteResult(note) for note in list_notes(repo.common_dir)]
     else:
-        model = session_model(repo, config, when, os.environ)
-        done = list(write_pending(repo, config, when, model=model, tries=None, wait=RETRY_WAIT))
+        model = session_model(repo, config, moment, os.environ)
+        results = list(write_pending(repo, config, moment, model=model, tries=None, wait=RETRY_WAIT))
     if as_json:
-        write_json({"sessions": [_pending_value(each) for each in done], "dry_run": dry_run})
+        write_json({"sessions": [_pending_value(result) for result in results], "dry_run": dry_run})
     else:
-        for each in done:
-            _show_pending(each, dry_run)
-        if not done:
+        for result in results:
+            _show_pending(result, dry_run)
+        if not results:
             write("no session waits to be written\n")
-    if any(each.problem for each in done):
+    if any(result.problem for result in results):
         return Exit.FINDINGS
     return Exit.DONE
 
 
-def _pending_value(each: NoteResult) -> dict[str, object]:
+def _pending_value(result: NoteResult) -> dict[str, object]:
     """An item of `sessions` of docs/json.md, "session retry"."""
     return {
-        "session": each.note.session, "at": each.note.at.isoformat(), "ended": each.note.ended, "cut": each.note.cut,
-        "lines": [{"path": line.path, "line": line.line, "text": line.text} for line in each.flushed.kept],
-        "episode": each.episode or None, "problem": each.problem or None,
+        "session": result.note.session, "at": result.note.at.isoformat(), "ended": result.note.ended,
+        "cut": result.note.cut,
+        "lines": [{"path": line.path, "line": line.line, "text": line.text} for line in result.flushed.kept],
+        "episode": result.episode or None, "problem": result.problem or None,
     }  # fmt: skip
 
 
-def _show_pending(each: NoteResult, dry_run: bool) -> None:
+def _show_pending(result: NoteResult, dry_run: bool) -> None:
     """Print a line for a session that waits, or for the result of writing it."""
-    name = escape(each.note.session, keep="")
-    if each.note.cut:
-        say(f"git mem: session {name}: not kept for their size: {counted(each.note.cut, 'turn')}")
+    name = escape(result.note.session, keep="")
+    if result.note.cut:
+        say(f"git mem: session {name}: not kept for their size: {counted(result.note.cut, 'turn')}")
     if dry_run:
-        write(f"{each.note.at:%Y-%m-%d %H:%M}  {name}{'  ended' if each.note.ended else ''}\n")
-    elif each.problem:
-        say(f"git mem: session {name} still waits: {escape(each.problem, keep='')}")
+        write(f"{result.note.at:%Y-%m-%d %H:%M}  {name}{'  ended' if result.note.ended else ''}\n")
+    elif result.problem:
+        say(f"git mem: session {name} still waits: {escape(result.problem, keep='')}")
     else:
-        written = filter(None, (counted(len(each.flushed.kept), "line"), escape(each.episode, keep="")))
-        write(f"{name}: {', '.join(written)}\n")
-        say_masked(each.flushed.masks)
+        parts = filter(None, (counted(len(result.flushed.kept), "line"), escape(result.episode, keep="")))
+        write(f"{name}: {', '.join(parts)}\n")
+        say_masked(result.flushed.masks)
 
 
 @command.command("distill")
@@ -276,22 +277,22 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
     from gitmem.sessions.distill import MEMORY, distill
 
     repo, config = open_here()
-    done = distill(repo, config, now=now(), older_than=min(days, MAX_AGE_SECONDS // 86_400), dry_run=dry_run)
+    distilled = distill(repo, config, now=now(), older_than=min(days, MAX_AGE_SECONDS // 86_400), dry_run=dry_run)
     if as_json:
-        skipped = [{"path": path, "reason": reason} for path, reason in done.skipped]
+        skipped = [{"path": path, "reason": reason} for path, reason in distilled.skipped]
         write_json(
-            {"path": MEMORY, "line": done.line or None, "text": done.text or None, "episodes": list(done.episodes),
-             "skipped": skipped, "dry_run": dry_run}
+            {"path": MEMORY, "line": distilled.line or None, "text": distilled.text or None,
+             "episodes": list(distilled.episodes), "skipped": skipped, "dry_run": dry_run}
         )  # fmt: skip
         return
-    for path, reason in done.skipped:
+    for path, reason in distilled.skipped:
         say(f"git mem: {escape(path, '')}: {reason}")
-    if not done.text:
+    if not distilled.text:
         write("no episode is old enough\n")
         return
-    write(escape(f"{'would write ' if dry_run else f'{MEMORY}:{done.line}  '}{done.text}\n"))
+    write(escape(f"{'would write ' if dry_run else f'{MEMORY}:{distilled.line}  '}{distilled.text}\n"))
     verb = "would mark" if dry_run else "marked"
-    for path in done.episodes:
+    for path in distilled.episodes:
         write(escape(f"{verb} {path}\n"))
 
 
@@ -323,15 +324,15 @@ def compact_command(
 
     data, conversation = read(transcript)
     repo, config = open_here()
-    when = now()
-    say_ended(end_due_sessions(repo, config, when, conversation, session))
+    moment = now()
+    say_ended(end_due_sessions(repo, config, moment, conversation, session))
     size = config.session_window if window is None else window
     reason = compaction_reason(
         conversation.turns, size, config.session_reserve, config.session_soft, config.session_share
     )
     flush(
-        repo, config, conversation, Source(session, agent, place(transcript)), now=when,
-        model=session_model(repo, config, when, os.environ),
+        repo, config, conversation, Source(session, agent, place(transcript)), now=moment,
+        model=session_model(repo, config, moment, os.environ),
     )  # fmt: skip
     if not reason and not force:
         say("git mem: compaction is not due; --force compacts all the same")
@@ -341,8 +342,8 @@ def compact_command(
     compaction = compact(conversation.turns, keep=keep)
     text = render(summary(repo.common_dir, conversation, session, keep=keep), focus=focus)
     put(compact_transcript(data, compaction.kept, compaction.dropped, text), transcript, target, in_place)
-    gone = counted(len(compaction.dropped), "turn")
-    say(f"git mem: {gone} summed up, {len(compaction.kept)} kept ({reason or 'forced'})")
+    dropped = counted(len(compaction.dropped), "turn")
+    say(f"git mem: {dropped} summed up, {len(compaction.kept)} kept ({reason or 'forced'})")
 
 
 @command.command("prune")
@@ -364,8 +365,8 @@ def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: in
 
     data, conversation = read(transcript)
     rewritable(conversation)
-    after = prune(conversation.turns, now=now(), ttl=timedelta(seconds=min(ttl, MAX_AGE_SECONDS)), hard=hard)
-    put(prune_transcript(data, conversation.turns, after), transcript, target, in_place)
+    pruned = prune(conversation.turns, now=now(), ttl=timedelta(seconds=min(ttl, MAX_AGE_SECONDS)), hard=hard)
+    put(prune_transcript(data, conversation.turns, pruned), transcript, target, in_place)
 
 
 def rewritable(conversation: Transcript) -> None:
@@ -412,18 +413,18 @@ def start_command(agent: str, as_json: bool) -> None:
     from gitmem.sessions.automation import end_due_sessions
 
     repo, config = open_here({"agent": agent})
-    when = now()
-    ended = end_due_sessions(repo, config, when)
+    moment = now()
+    ended = end_due_sessions(repo, config, moment)
     request = request_of(config, "", without_layers=frozenset(("working",)))
-    made = build_context(repo, config, request, when, environ=os.environ, cache=cache_folder())
-    for note in made.notes:
+    context = build_context(repo, config, request, moment, environ=os.environ, cache=cache_folder())
+    for note in context.notes:
         say(f"git mem: {note}")
-    left = "\n".join(section.text for section in checkpoint(repo, config, when))
+    checkpoint_text = "\n".join(section.text for section in checkpoint(repo, config, moment))
     if as_json:
-        write_json({**json_object(made), "checkpoint": left or None, "reset": ended})
+        write_json({**json_object(context), "checkpoint": checkpoint_text or None, "reset": ended})
     else:
         say_ended(ended)
-        page("\n".join(text for text in (made.text, left) if text) + "\n")
+        page("\n".join(text for text in (context.text, checkpoint_text) if text) + "\n")
 
 
 @command.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})

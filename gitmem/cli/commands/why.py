@@ -57,16 +57,16 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     page(render(answer, coloured(colour)), wrap=True)
 
 
-def render(answer: Answer, on: bool) -> str:
+def render(answer: Answer, in_colour: bool) -> str:
     """The answer for a person: the line, a table with its commit and author, its support, its sources with their lines,
     the cited code, and what amends it."""
     from gitmem.provenance.grounding import Support
 
     lines = line_range(answer.line, answer.end_line)
-    out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(lines, 'line', on)}"]
+    output = [f"{paint(escape(answer.path, ''), 'path', in_colour)}:{paint(lines, 'line', in_colour)}"]
     if answer.trail:
-        out.append(f"  {paint(escape(' > '.join(answer.trail), ''), 'dim', on)}")
-    out += [f"  {paint(escape(answer.text, ''), 'heading', on)}", ""]
+        output.append(f"  {paint(escape(' > '.join(answer.trail), ''), 'dim', in_colour)}")
+    output += [f"  {paint(escape(answer.text, ''), 'heading', in_colour)}", ""]
     rows = [
         ("commit", _commit(answer)),
         ("author", answer.author),
@@ -77,8 +77,8 @@ def render(answer: Answer, on: bool) -> str:
         ("reason", answer.reason),
         *(("reviewer", name) for name in answer.reviewers),
     ]
-    out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows if value]
-    comment_edited = bool(answer.edited) and all(what != "text" for what, _, _ in answer.edited)
+    output += [f"  {paint(f'{name:<9}', 'dim', in_colour)}{escape(value, '')}" for name, value in rows if value]
+    comment_edited = bool(answer.edited) and all(part != "text" for part, _, _ in answer.edited)
     if answer.sources or answer.edit:
         words, style = answer.words, "bad"
         if answer.problem:
@@ -87,30 +87,28 @@ def render(answer: Answer, on: bool) -> str:
             style = "good"
         elif comment_edited:
             style = "warn"
-        out += ["", f"  {paint(escape(words, ''), style, on)}"]
-    for what, old, new in answer.edited:
-        out.append(f"    {what} before  {escape(old, '') or 'nothing'}")
-        out.append(f"    {what} now     {escape(new, '') or 'nothing'}")
+        output += ["", f"  {paint(escape(words, ''), style, in_colour)}"]
+    for part, old, new in answer.edited:
+        output.append(f"    {part} before  {escape(old, '') or 'nothing'}")
+        output.append(f"    {part} now     {escape(new, '') or 'nothing'}")
     for source in answer.sources:
-        out += _source(source, on, comment_edited=comment_edited)
+        output += _source(source, in_colour, comment_edited=comment_edited)
     if not answer.sources and answer.session:
-        out += [
-            "",
-            f"  {paint('taken from that session, as its comment says; no line of memory is its source', 'dim', on)}",
-        ]
+        words = "taken from that session, as its comment says; no line of memory is its source"
+        output += ["", f"  {paint(words, 'dim', in_colour)}"]
     elif not answer.sources and answer.commit and not answer.model:
         words = f"written directly by {answer.author.partition(' <')[0]}; no log line is cited as its source"
         if answer.agent:
             words = f"written by an agent, {answer.agent}: no source recorded"
-        out += ["", f"  {paint(escape(words, ''), 'dim', on)}"]
-    for one in answer.code:
-        out += _cited(one, on)
+        output += ["", f"  {paint(escape(words, ''), 'dim', in_colour)}"]
+    for comparison in answer.code:
+        output += _cited(comparison, in_colour)
     for word, ends in (("amended by", answer.links.amended_by), ("amends", answer.links.supersedes)):
         for end in ends:
-            out += _amendment(word, end, on)
+            output += _amendment(word, end, in_colour)
     if answer.notes:
-        out += ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)]
-    return "\n".join(out) + "\n"
+        output += ["", *(f"  {paint('note', 'warn', in_colour)}: {escape(note, '')}" for note in answer.notes)]
+    return "\n".join(output) + "\n"
 
 
 def _commit(answer: Answer) -> str:
@@ -121,51 +119,53 @@ def _commit(answer: Answer) -> str:
     return answer.commit[:12] + date
 
 
-def _cited(one: CitationComparison, on: bool) -> list[str]:
+def _cited(comparison: CitationComparison, in_colour: bool) -> list[str]:
     """Code that the fact cites: its state, and if it has changed the first MAX_CODE_LINES of its lines as they were,
     without secrets."""
+    from gitmem.claims.finding import State
     from gitmem.gate.quoting import without_secrets
 
     style, lines = "good", []
-    if one.state.value != "holds":
-        style, lines = "bad", without_secrets(list(one.then.lines))[:MAX_CODE_LINES]
-    words = paint(escape(one.words, ""), style, on)
-    out = ["", f"  code {paint(escape(one.place, ''), 'path', on)}  {words}"]
-    return out + [f"    {escape(text, chr(9))}" for text in lines]
+    if comparison.state is not State.HOLDS:
+        style, lines = "bad", without_secrets(list(comparison.then.lines))[:MAX_CODE_LINES]
+    words = paint(escape(comparison.words, ""), style, in_colour)
+    output = ["", f"  code {paint(escape(comparison.place, ''), 'path', in_colour)}  {words}"]
+    return output + [f"    {escape(text, chr(9))}" for text in lines]
 
 
-def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
+def _amendment(word: str, amendment: Amendment, in_colour: bool) -> list[str]:
     """A line about the fact that amends this one, or that this one amends: its place, day and text, and the reason of
     the link. `word`: "amends" or "amended by"."""
-    where = paint(f"{escape(end.path, '')}:{end.start_line}", "path", on)
-    gone = f"no longer there since after {end.commit[:12]}" if end.commit else ""
-    if end.proposed:
+    place = paint(f"{escape(amendment.path, '')}:{amendment.start_line}", "path", in_colour)
+    ended_note = f"no longer there since after {amendment.commit[:12]}" if amendment.commit else ""
+    if amendment.proposed:
         word = f"perhaps {word}"
-    about = " · ".join(filter(None, (end.date, gone, end.reason)))
-    out = ["", f"  {word} {where}  {paint(about, 'dim', on)}"]
-    return out + [f"    {escape(text, chr(9))}" for text in end.text.split("\n")]
+    about = " · ".join(filter(None, (amendment.date, ended_note, amendment.reason)))
+    output = ["", f"  {word} {place}  {paint(about, 'dim', in_colour)}"]
+    return output + [f"    {escape(text, chr(9))}" for text in amendment.text.split("\n")]
 
 
-def _source(source: Source, on: bool, *, comment_edited: bool) -> list[str]:
+def _source(source: Source, in_colour: bool, *, comment_edited: bool) -> list[str]:
     """The lines to print for one source, in this order: an empty line; its place, blob and state; if it was moved, its
     recorded place; its problem, if it has one; its text with line numbers. The state says whether the source was
-    verified. `on`: colour the lines. `comment_edited`: the fact's comment was edited after promotion, and its text was
-    not."""
+    verified. `in_colour`: colour the lines. `comment_edited`: the fact's comment was edited after promotion, and its
+    text was not."""
     from gitmem.memory.fact import render_span
 
-    state = paint("NOT VERIFIED", "bad", on)
+    state = paint("NOT VERIFIED", "bad", in_colour)
     if comment_edited:
-        state = paint("not checked since the comment was edited", "warn", on)
+        state = paint("not checked since the comment was edited", "warn", in_colour)
     if source.verified:
-        state = paint("verified", "good", on)
-    where = f"{escape(source.path, '')}:{line_range(source.start_line, source.end_line)}"
-    out = ["", f"  from {paint(where, 'path', on)} {paint(f'(blob {source.blob[:12]})', 'dim', on)}  {state}"]
+        state = paint("verified", "good", in_colour)
+    lines = line_range(source.start_line, source.end_line)
+    place = paint(f"{escape(source.path, '')}:{lines}", "path", in_colour)
+    output = ["", f"  from {place} {paint(f'(blob {source.blob[:12]})', 'dim', in_colour)}  {state}"]
     if source.moved:
-        was = escape(render_span(source.recorded), "")
-        out.append(f"  {paint('moved', 'warn', on)}: recorded as {was}, whose blob is gone; found by its text")
+        recorded, mark = escape(render_span(source.recorded), ""), paint("moved", "warn", in_colour)
+        output.append(f"  {mark}: recorded as {recorded}, whose blob is gone; found by its text")
     if source.problem:
-        out.append(f"  {paint(escape(source.problem, ''), 'bad', on)}")
+        output.append(f"  {paint(escape(source.problem, ''), 'bad', in_colour)}")
     if source.text:
         for number, text in enumerate(source.text.split("\n"), source.start_line):
-            out.append(f"    {paint(f'{number:>4}', 'line', on)}  {escape(text, chr(9))}")
-    return out
+            output.append(f"    {paint(f'{number:>4}', 'line', in_colour)}  {escape(text, chr(9))}")
+    return output
