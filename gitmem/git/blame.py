@@ -28,22 +28,22 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
     A line that stands unchanged since HEAD gets HEAD's blame; the commit of any other line is all zeros. Raises
     GitFailed if there is no such file or the repository is bare, and the other errors of `worktree.read_bytes`.
     """
-    now, head = _work_tree_lines(repo, path), _head_lines(repo, path)
+    work_lines, head_lines = _work_tree_lines(repo, path), _head_lines(repo, path)
     origin: dict[int, int] = {}  # line -> its number in HEAD
-    for before, after, length in same_runs(head, now):
-        wanted = range(max(start, after), min(end + 1, after + length))
-        origin.update((line, line - after + before) for line in wanted)
+    for before, after, length in same_runs(head_lines, work_lines):
+        numbers = range(max(start, after), min(end + 1, after + length))
+        origin.update((line, line - after + before) for line in numbers)
     uncommitted = "0" * (64 if repo.object_format == "sha256" else 40)
     blamed = {}
     if origin:
         rows = repo.blame(path, min(origin.values()), max(origin.values()), "HEAD")
         blamed = {row.line: row for row in rows}
     result = []
-    for line in range(start, min(end, len(now)) + 1):
+    for line in range(start, min(end, len(work_lines)) + 1):
         if line in origin:
             result.append(blamed[origin[line]]._replace(line=line))
         else:
-            result.append(BlameLine(line, now[line - 1], uncommitted, line))
+            result.append(BlameLine(line, work_lines[line - 1], uncommitted, line))
     return result
 
 
@@ -66,13 +66,13 @@ def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: st
     return _blamed_lines(reader, path, _lines(data), range(start, end + 1), commit)
 
 
-def _blamed_lines(repo: Repository, path: str, lines: Sequence[str], wanted: range, commit: str) -> list[BlameLine]:
-    """The `wanted` ones of `lines` (the text at `commit`), by number, each with the commit that wrote it."""
+def _blamed_lines(repo: Repository, path: str, lines: Sequence[str], numbers: range, commit: str) -> list[BlameLine]:
+    """The `numbers` ones of `lines` (the text at `commit`), by number, each with the commit that wrote it."""
     history = repo.simplified_history(commit, path)
-    first = next(iter(history), commit)
+    newest = next(iter(history), commit)
     # Commit that is still to be compared with its parents -> {line there: line at the revision asked for}
-    open_lines = {first: {line: line for line in wanted if line <= len(lines)}}
-    texts = {first: lines}
+    open_lines = {newest: {line: line for line in numbers if line <= len(lines)}}
+    texts = {newest: lines}
     blamed: dict[int, BlameLine] = {}
     for number, (oid, parents) in enumerate(history.items()):  # children come before their parents
         remaining = open_lines.pop(oid, {})
@@ -136,9 +136,9 @@ def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int,
     """
     first, last, begin, end = block
     counts = Counter(old[first:last]), Counter(new[begin:end])
-    single = {old[at]: at for at in range(first, last) if counts[0][old[at]] == 1 == counts[1][old[at]]}
-    pairs = [(single[new[at]], at) for at in range(begin, end) if new[at] in single]
-    return [pairs[at] for at in longest_rising([place for place, _ in pairs])]
+    single = {old[index]: index for index in range(first, last) if counts[0][old[index]] == 1 == counts[1][old[index]]}
+    pairs = [(single[new[index]], index) for index in range(begin, end) if new[index] in single]
+    return [pairs[index] for index in longest_rising([place for place, _ in pairs])]
 
 
 def _work_tree_lines(repo: Repository, path: str) -> list[str]:

@@ -56,11 +56,11 @@ def install(
             folder.mkdir(parents=True, exist_ok=True)
         for name in names:
             path = folder / name
-            named: tuple[str, ...] = ()
+            repository_names: tuple[str, ...] = ()
             if only:
-                kept = (each for each in repositories(_content(path)) if each != former)
-                named = tuple(dict.fromkeys([*kept, only]))
-            step = _installation(path, block(name, python, promote, named))
+                kept = (repository for repository in repositories(_content(path)) if repository != former)
+                repository_names = tuple(dict.fromkeys([*kept, only]))
+            step = _installation(path, block(name, python, promote, repository_names))
             if step is None:
                 continue
             if not dry:
@@ -106,16 +106,16 @@ def installed(folder: Path, only: str = "") -> dict[str, str]:
     states = {}
     for name in HOOKS:
         path = folder / name
-        ours = BLOCK.search(_content(path))
-        if ours is None:
+        match = BLOCK.search(_content(path))
+        if match is None:
             states[name] = "missing"
-        elif only and (named := repositories(ours[0])) and only not in named:
+        elif only and (named := repositories(match[0])) and only not in named:
             states[name] = "elsewhere"
         elif not (_mode(path) & EXECUTABLE or is_husky(folder)):
             states[name] = "not executable"
         elif _has_code_before_block(_content(path)):
             states[name] = "not reached"
-        elif is_current(ours[0], name):
+        elif is_current(match[0], name):
             states[name] = "current"
         else:
             states[name] = "old"
@@ -139,47 +139,47 @@ def start_of(path: Path) -> bytes:
 def _installation(path: Path, text: str) -> Step | None:
     """The step that writes the block `text` to a hook file; None if the file has it already. Raises GitMemError if the
     file to which the old hook would be moved exists."""
-    ours = os.fsencode(text)
-    whole = os.fsencode(HEADER) + ours
+    block_bytes = os.fsencode(text)
+    file_bytes = os.fsencode(HEADER) + block_bytes
     if not os.path.lexists(path):
-        return Step("new", path, partial(_write, path, whole, 0o755))
+        return Step("new", path, partial(_write, path, file_bytes, 0o755))
 
     data, mode, husky = _content(path), _mode(path), is_husky(path.parent)
     if BLOCK.search(data):
-        new = BLOCK.sub(lambda _: ours, data, count=1)
+        new_data = BLOCK.sub(lambda _: block_bytes, data, count=1)
         if _has_code_before_block(data):
-            new = _with_block(BLOCK.sub(b"", data, count=1), ours)
+            new_data = _with_block(BLOCK.sub(b"", data, count=1), block_bytes)
         new_mode = mode
         if not husky:
             new_mode |= EXECUTABLE  # Git passes over a hook that cannot be executed
-        if (new, new_mode) == (data, mode):
+        if (new_data, new_mode) == (data, mode):
             return None
-        return Step("updated", path, partial(_write, path, new, new_mode))
+        return Step("updated", path, partial(_write, path, new_data, new_mode))
 
     shebang = SHELL_SHEBANG.match(data)
     if (shebang and mode & EXECUTABLE) or (husky and _is_regular(path)):
-        new = _with_block(data, ours)
-        return Step("added to the script that is there", path, partial(_write, path, new, mode))
+        new_data = _with_block(data, block_bytes)
+        return Step("added to the script that is there", path, partial(_write, path, new_data, mode))
 
     saved = _saved(path)
     if os.path.lexists(saved):
         raise GitMemError(f"'{saved}' is in the way", "an earlier install was cut short: look at both, keep one")
-    return Step("new; what was there is called by it", path, partial(_move_aside, path, whole + _call(path)))
+    return Step("new; what was there is called by it", path, partial(_move_aside, path, file_bytes + _call(path)))
 
 
-def _with_block(data: bytes, ours: bytes) -> bytes:
+def _with_block(data: bytes, block_bytes: bytes) -> bytes:
     """A script with our block after its first line, or before it if that names no shell."""
     start = 0
     if shebang := SHELL_SHEBANG.match(data):
         start = shebang.end()
-    return data[:start] + ours + data[start:]
+    return data[:start] + block_bytes + data[start:]
 
 
 def _has_code_before_block(data: bytes) -> bool:
     """Whether a hook file with our block has other lines before it than comments, which could end the hook."""
-    ours = BLOCK.search(data)
-    assert ours is not None
-    lines = map(bytes.strip, data[: ours.start()].split(b"\n"))
+    match = BLOCK.search(data)
+    assert match is not None
+    lines = map(bytes.strip, data[: match.start()].split(b"\n"))
     return any(line and not line.startswith(b"#") for line in lines)
 
 
@@ -189,22 +189,22 @@ def _removal(path: Path, only: Sequence[str]) -> Step | None:
     if not BLOCK.search(data):
         return None
 
-    others = [named for named in repositories(data) if named not in only]
-    if others:
-        new = with_repositories(data, others)
-        if new == data:
+    other_repositories = [repository for repository in repositories(data) if repository not in only]
+    if other_repositories:
+        new_data = with_repositories(data, other_repositories)
+        if new_data == data:
             return None
-        return Step("goes on for other repositories", path, partial(_write, path, new, _mode(path)))
+        return Step("goes on for other repositories", path, partial(_write, path, new_data, _mode(path)))
 
-    rest = BLOCK.sub(b"", data, count=1)
-    if rest == os.fsencode(HEADER) + _call(path) and os.path.lexists(saved):
+    remaining_data = BLOCK.sub(b"", data, count=1)
+    if remaining_data == os.fsencode(HEADER) + _call(path) and os.path.lexists(saved):
         return Step("what was there is back", path, partial(os.replace, saved, path))
-    if rest == os.fsencode(HEADER):
+    if remaining_data == os.fsencode(HEADER):
         return Step("removed", path, path.unlink)
-    what = "our lines taken out"
-    if _call(path) in rest:
-        what += f"; it has lines of yours and still calls {saved.name}"
-    return Step(what, path, partial(_write, path, rest, _mode(path)))
+    description = "our lines taken out"
+    if _call(path) in remaining_data:
+        description += f"; it has lines of yours and still calls {saved.name}"
+    return Step(description, path, partial(_write, path, remaining_data, _mode(path)))
 
 
 def _saved(path: Path) -> Path:
