@@ -53,39 +53,39 @@ def was_empty(text: str, *keys: str) -> bool:
     member; False if there is no such object. Raises ValueError if the text is not JSON."""
     node = _node(text, _after_space(text, 0))
     for key in keys:
-        found = next((member.node for member in node.members if member.key == key), None)
-        if found is None:
+        value_node = next((member.node for member in node.members if member.key == key), None)
+        if value_node is None:
             return False
-        node = found
+        node = value_node
     return node.value == {} or WAS_EMPTY.match(text, node.start) is not None
 
 
-def _after_space(text: str, at: int) -> int:
-    """The index of the first character from `at` on that is not white space."""
-    match = SPACE.match(text, at)
+def _after_space(text: str, index: int) -> int:
+    """The index of the first character from `index` on that is not white space."""
+    match = SPACE.match(text, index)
     assert match is not None  # it matches the empty text
     return match.end()
 
 
-def _node(text: str, at: int) -> _Node:
-    """The value that begins at `at`. Raises ValueError if there is no valid JSON."""
-    value, end = json.JSONDecoder().raw_decode(text, at)
+def _node(text: str, start: int) -> _Node:
+    """The value that begins at `start`. Raises ValueError if there is no valid JSON."""
+    value, end = json.JSONDecoder().raw_decode(text, start)
     if isinstance(value, (dict, list)) and value:
-        return _Node(value, at, end, tuple(_members(text, at, isinstance(value, dict))))
-    return _Node(value, at, end)
+        return _Node(value, start, end, tuple(_members(text, start, isinstance(value, dict))))
+    return _Node(value, start, end)
 
 
-def _members(text: str, at: int, keyed: bool) -> Iterator[_Member]:
-    """The members of the object or list that begins at `at`. `keyed`: it is an object."""
-    while text[at] not in "]}":
-        start = value_start = _after_space(text, at + 1)
+def _members(text: str, index: int, keyed: bool) -> Iterator[_Member]:
+    """The members of the object or list that begins at `index`. `keyed`: it is an object."""
+    while text[index] not in "]}":
+        start = value_start = _after_space(text, index + 1)
         key = ""
         if keyed:
             key, end = json.JSONDecoder().raw_decode(text, start)
             value_start = _after_space(text, _after_space(text, end) + 1)
         node = _node(text, value_start)
         yield _Member(key, start, node)
-        at = _after_space(text, node.end)
+        index = _after_space(text, node.end)
 
 
 def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
@@ -122,10 +122,10 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
 def _around(text: str, node: _Node, member: _Member) -> tuple[str, str]:
     """(white space before a member, from the comma on; white space after it, up to its comma). The second is "" for the
     last member, since that white space belongs to the end of the object."""
-    at = node.members.index(member)
+    index = node.members.index(member)
     start, after = node.start + 1, ""
-    if at > 0:
-        start = _after_space(text, node.members[at - 1].node.end) + 1
+    if index > 0:
+        start = _after_space(text, node.members[index - 1].node.end) + 1
     if member is not node.members[-1]:
         after = text[member.node.end : _after_space(text, member.node.end)]
     return text[start : member.start], after
@@ -135,17 +135,17 @@ def _paired(node: _Node, value: Any) -> Iterator[tuple[_Member | None, str, Any]
     """(old member or None, key, new value) for each member of the new value. Members of an object are paired by key,
     those of a list by equal values in order."""
     if isinstance(value, dict):
-        known = {member.key: member for member in node.members}
-        yield from ((known.get(key), key, new) for key, new in value.items())
+        by_key = {member.key: member for member in node.members}
+        yield from ((by_key.get(key), key, new) for key, new in value.items())
         return
-    left = list(node.members)
+    unpaired = list(node.members)
     for new in value:
-        at = next((at for at, member in enumerate(left) if member.node.value == new), None)
-        if at is None:
+        index = next((index for index, member in enumerate(unpaired) if member.node.value == new), None)
+        if index is None:
             yield None, "", new
         else:
-            yield left[at], "", new
-            left = left[at + 1 :]
+            yield unpaired[index], "", new
+            unpaired = unpaired[index + 1 :]
 
 
 def _fresh(value: Any, unit: str, line: str) -> str:

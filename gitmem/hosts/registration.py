@@ -68,10 +68,10 @@ def _without_host(host: Host, file: RegistrationFile, text: str, setup: Setup, s
     if file.names_us and NAME not in text:
         return text
     put_back = replace(setup, remove=False)
-    others = [(other, each.rewrite) for other in staying for each in other.registration if each.path == file.path]
+    others = [(other, shared.rewrite) for other in staying for shared in other.registration if shared.path == file.path]
     option = command_option(host)
-    named = bool(option) and option in text
-    if others and not named and all(rewrite(other, file.path, text, put_back) == text for other, rewrite in others):
+    is_named = bool(option) and option in text
+    if others and not is_named and all(rewrite(other, file.path, text, put_back) == text for other, rewrite in others):
         return text  # as a person made it, `--read-only` for one
     text = file.rewrite(host, file.path, text, setup)
     for other, rewrite in others:
@@ -118,10 +118,10 @@ def dump_json(value: Mapping[str, Any], like: str = "") -> str:
 def table_at(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
     """The object at `key` of the settings file `path`; an empty one is added if it is missing. Raises GitMemError if
     the value is not an object."""
-    found = value.setdefault(key, {})
-    if not isinstance(found, dict):
+    table = value.setdefault(key, {})
+    if not isinstance(table, dict):
         raise GitMemError(f"'{key}' of '{path}' is no object and is left as it is")
-    return found
+    return table
 
 
 def others_file(path: str, text: str, setup: Setup) -> str:
@@ -132,12 +132,12 @@ def others_file(path: str, text: str, setup: Setup) -> str:
     raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
 
 
-def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
+def json_server(table: str, server: Mapping[str, Any] = SERVER, **extra: Any) -> Rewrite:
     """A function that adds our MCP server to the text of a JSON file, below the key `table`, or removes it (a `rewrite`
-    of `RegistrationFile`). `server`: the entry to write; `more`: further keys.
+    of `RegistrationFile`). `server`: the entry to write; `extra`: further keys.
 
-    An existing entry of ours keeps a person's changes. It gets the current program, and the keys of `more` that it
-    lacks: without them the host starts the server in another folder or hides its tools. The `rewrite` raises
+    An existing entry of ours keeps a person's changes. It gets the current program, and the keys of `extra` that
+    it lacks: without them the host starts the server in another folder or hides its tools. The `rewrite` raises
     GitMemError for a file that is no JSON object, if `table` is no object in it, or, unless entries are removed, if
     another program has our name there.
     """
@@ -146,19 +146,19 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
         value = load_json(path, text)
         servers = table_at(value, table, path)
         present = servers.get(NAME)
-        ours = isinstance(present, dict) and _is_our_program(present.get("command"))
-        if present is not None and not ours and not setup.remove:
+        is_ours = isinstance(present, dict) and _is_our_program(present.get("command"))
+        if present is not None and not is_ours and not setup.remove:
             raise GitMemError(f"'{path}' has a git-mem server of another kind", "remove it, or leave it as it is")
-        if setup.remove and ours:
+        if setup.remove and is_ours:
             del servers[NAME]
         elif not setup.remove:
-            given = {**(present or server), **{key: more[key] for key in more if key not in (present or {})}}
-            command = given["command"]
+            entry = {**(present or server), **{key: extra[key] for key in extra if key not in (present or {})}}
+            command = entry["command"]
             if isinstance(command, list):
-                given["command"] = [setup.program, *command[1:]]
+                entry["command"] = [setup.program, *command[1:]]
             else:
-                given["command"] = setup.program
-            servers[NAME] = given
+                entry["command"] = setup.program
+            servers[NAME] = entry
         if not servers and not _was_empty(text, table):
             del value[table]
         return dump_json(value, text)
@@ -205,10 +205,10 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     return dump_json(value, text)
 
 
-def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
+def server_and_hooks(server: Mapping[str, Any] = SERVER, **extra: Any) -> Rewrite:
     """A function that adds both our server (below `mcpServers`) and our hooks to the text of a JSON file, or removes
     them (a `rewrite` of `RegistrationFile`). It raises as `json_server` and `hooks_file`."""
-    rewrite = json_server("mcpServers", server, **more)
+    rewrite = json_server("mcpServers", server, **extra)
     return lambda host, path, text, setup: hooks_file(host, path, rewrite(host, path, text, setup), setup)
 
 
@@ -288,18 +288,18 @@ def yaml_entry(table: str, entry: str) -> Rewrite:
             return text
         if re.search(rf"^\s*['\"]?{NAME}['\"]?\s*:", text, re.M):
             raise GitMemError(f"'{path}' has an entry of our name already", "remove it, or leave it as it is")
-        ours = entry.replace(f'"{NAME}"', json.dumps(setup.program))
+        own_entry = entry.replace(f'"{NAME}"', json.dumps(setup.program))
         head = re.search(rf"^{re.escape(table)}:[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)", text, re.M)
         if head is None:
             if re.search(rf"^['\"]?{re.escape(table)}['\"]?\s*:", text, re.M):
                 raise GitMemError(f"'{table}' of '{path}' is no block mapping and is left as it is")
-            block = [START, f"{table}:", *(f"  {line}" for line in ours.splitlines()), END]
+            block = [START, f"{table}:", *(f"  {line}" for line in own_entry.splitlines()), END]
             return text + ("\n" if text else "") + "\n".join(block) + "\n"
         if not head[0].endswith("\n"):
             raise GitMemError(f"'{path}' ends in the middle of a line and is left as it is")
         following = re.search(r"^([ \t]*)[^\s#]", text[head.end() :], re.M)
         indent = (following[1] if following else "") or "  "
-        block = [indent + line for line in (START, *ours.splitlines(), END)]
+        block = [indent + line for line in (START, *own_entry.splitlines(), END)]
         return text[: head.end()] + "\n".join(block) + "\n" + text[head.end() :]
 
     return rewrite
@@ -308,13 +308,13 @@ def yaml_entry(table: str, entry: str) -> Rewrite:
 def _without_block(path: str, text: str) -> str:
     """The YAML text without our block, and without the line break that was added before a block at the margin. Raises
     GitMemError if the block has no end."""
-    found = re.search(rf"(^|\n)([ \t]*){re.escape(START)}\n.*?{re.escape(END)}(?:\n|\Z)", text, re.DOTALL)
-    if found is None:
+    match = re.search(rf"(^|\n)([ \t]*){re.escape(START)}\n.*?{re.escape(END)}(?:\n|\Z)", text, re.DOTALL)
+    if match is None:
         if START in text:
             raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
         return text
-    kept = found[1] if found[2] else ""  # inside a mapping the line break is that of the line before
-    return text[: found.start()] + kept + text[found.end() :]
+    line_break = match[1] if match[2] else ""  # inside a mapping the line break is that of the line before
+    return text[: match.start()] + line_break + text[match.end() :]
 
 
 def markdown_block(block: str) -> Rewrite:
@@ -323,9 +323,9 @@ def markdown_block(block: str) -> Rewrite:
     our block has no end."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
-        before, start, rest = text.partition(MARKDOWN_START)
+        before, start, remainder = text.partition(MARKDOWN_START)
         if start:
-            _, end, after = rest.partition(MARKDOWN_END + "\n")
+            _, end, after = remainder.partition(MARKDOWN_END + "\n")
             if not end:
                 raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
             text = before.removesuffix("\n") + ("\n" if after and not before.endswith("\n\n") else "") + after
@@ -364,14 +364,14 @@ def _without_ours(row: Any) -> Any:
     commands = row.get("hooks", [row]) if isinstance(row, dict) else None
     if not isinstance(commands, list):
         return row
-    left = [
+    other_hooks = [
         hook for hook in commands if not (isinstance(hook, dict) and OUR_COMMAND.match(str(hook.get("command", ""))))
     ]
-    if len(left) == len(commands):
+    if len(other_hooks) == len(commands):
         return row
-    if not left:
+    if not other_hooks:
         return None
-    return {**row, "hooks": left}
+    return {**row, "hooks": other_hooks}
 
 
 def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
@@ -387,15 +387,15 @@ def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
         return source.with_name(line[1]).read_text(encoding="utf-8")
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
-        ours = INCLUDE.sub(included, source.read_text(encoding="utf-8"))
+        own_text = INCLUDE.sub(included, source.read_text(encoding="utf-8"))
         for old, new in (names or {}).items():
-            ours = ours.replace(old, new)
-        ours = ours.replace(f'spawn("{NAME}"', f"spawn({json.dumps(setup.program)}")
-        if text and text.partition("\n")[0] != ours.partition("\n")[0]:
+            own_text = own_text.replace(old, new)
+        own_text = own_text.replace(f'spawn("{NAME}"', f"spawn({json.dumps(setup.program)}")
+        if text and text.partition("\n")[0] != own_text.partition("\n")[0]:
             return others_file(path, text, setup)
         if setup.remove:
             return ""
-        return ours
+        return own_text
 
     return rewrite
 
@@ -417,9 +417,9 @@ def toml_block(block: str) -> Rewrite:
     block has no end, or if the file has a server of our name or tables that exclude ours."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
-        before, start, rest = text.partition(START)
+        before, start, remainder = text.partition(START)
         if start:
-            _, end, after = rest.partition(END)
+            _, end, after = remainder.partition(END)
             if not end:
                 raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
             before, after = before.removesuffix("\n"), after.removeprefix("\n")
@@ -428,11 +428,11 @@ def toml_block(block: str) -> Rewrite:
             return text
         if "[mcp_servers.git-mem]" in text:
             raise GitMemError(f"'{path}' has a git-mem server of its own already", "remove it, or leave it as it is")
-        ours = block.replace(f'"{NAME}"', json.dumps(setup.program), 1)
-        made = text + ("\n" if text else "") + f"{START}\n{ours}{END}\n"
-        if _is_toml(text) and not _is_toml(made):  # the table is already there in another spelling
+        own_block = block.replace(f'"{NAME}"', json.dumps(setup.program), 1)
+        new_text = text + ("\n" if text else "") + f"{START}\n{own_block}{END}\n"
+        if _is_toml(text) and not _is_toml(new_text):  # the table is already there in another spelling
             problem = f"'{path}' has tables that ours does not go with, and is left as it is"
             raise GitMemError(problem, "add the server by hand (docs/agents.md)")
-        return made
+        return new_text
 
     return rewrite
