@@ -36,16 +36,16 @@ def all_checks(repo: Repository, now: datetime) -> list[Check]:
     checks += waiting_check(repo)
     folders = (repo.common_dir / "gitmem", hook_log.spare_folder(cache_folder(), repo.common_dir))
     since = now - timedelta(days=LOG_DAYS)
-    found = [(failure, folder) for folder in folders for failure in hook_log.failures(folder, since)]
-    if not found:
+    logged = [(failure, folder) for folder in folders for failure in hook_log.failures(folder, since)]
+    if not logged:
         return checks
-    failures = sorted(failure for failure, _ in found)
-    last = failures[-1]
-    files = " and ".join(f"'{folder / hook_log.FILE}'" for folder in dict.fromkeys(folder for _, folder in found))
-    count, when = counted(len(failures), "failure"), f"{last.at:%Y-%m-%d %H:%M}"
-    wrong = Message("{} in {} days, the last {} at {}: {}", count, LOG_DAYS, when, last.event, last.words)
+    failures = sorted(failure for failure, _ in logged)
+    latest = failures[-1]
+    files = " and ".join(f"'{folder / hook_log.FILE}'" for folder in dict.fromkeys(folder for _, folder in logged))
+    count, latest_time = counted(len(failures), "failure"), f"{latest.at:%Y-%m-%d %H:%M}"
+    problem = Message("{} in {} days, the last {} at {}: {}", count, LOG_DAYS, latest_time, latest.event, latest.words)
     hint = Message("all of them are in {}; once it is mended, remove that file", files)
-    return [*checks, Check("hooks of hosts", wrong, hint)]
+    return [*checks, Check("hooks of hosts", problem, hint)]
 
 
 def subfolder_check(host: Host, root: Path) -> Check | None:
@@ -54,11 +54,11 @@ def subfolder_check(host: Host, root: Path) -> Check | None:
     settings."""
     if not host.below or not is_registered(host, root) or is_registered_for_user(host):
         return None
-    said = Message("{} started in a subfolder gets neither the tools nor the hooks", host.below)
+    detail = Message("{} started in a subfolder gets neither the tools nor the hooks", host.below)
     if host.tools_below:
-        said = Message("{} started in a subfolder gets the tools but not the hooks", host.below)
+        detail = Message("{} started in a subfolder gets the tools but not the hooks", host.below)
     hint = Message("to cover subfolders: git mem install --agent {} --user", host.name)
-    return Check(f"folders below, with {host.name}", detail=said, hint=hint)
+    return Check(f"folders below, with {host.name}", detail=detail, hint=hint)
 
 
 def own_memory_checks(repo: Repository) -> list[Check]:
@@ -69,36 +69,36 @@ def own_memory_checks(repo: Repository) -> list[Check]:
     home = Path(os.path.expanduser("~"))
     checks = []
     for host in all_hosts():
-        found = find_own_memory(host, home, repo.root)
-        if found is None or not _has_new(found.folder, folder_here(host, repo.root)):
+        own_memory = find_own_memory(host, home, repo.root)
+        if own_memory is None or not _has_new(own_memory.folder, folder_here(host, repo.root)):
             continue
-        files = counted(found.files, "file")
+        files = counted(own_memory.files, "file")
         detail = f"{host.name} keeps a memory of its own, which no gate reads and nothing is forgotten in: {files}"
-        hint = f"{import_command(found)}"
+        hint = f"{import_command(own_memory)}"
         if host.own_memory is not None and host.own_memory.setting and not is_kept_here(host, repo.root):
             hint += f"; git mem install --agent {host.name} --own-memory has it write to memory/{host.name}"
         checks.append(Check(f"own memory of {host.name}", detail=detail, hint=hint))
     return checks
 
 
-def _has_new(folder: Path, here: Path) -> bool:
-    """Whether `folder`, a host's own memory, has a Markdown file that `here` does not have. Contents are not compared,
-    since an imported file may have been masked or edited."""
-    return any(not (here / path.relative_to(folder)).exists() for path in folder.rglob("*.md"))
+def _has_new(folder: Path, kept_folder: Path) -> bool:
+    """Whether `folder`, a host's own memory, has a Markdown file that `kept_folder` does not have. Contents are not
+    compared, since an imported file may have been masked or edited."""
+    return any(not (kept_folder / path.relative_to(folder)).exists() for path in folder.rglob("*.md"))
 
 
 def waiting_check(repo: Repository) -> list[Check]:
     """A list with one check that names the sessions that wait to be written; [] if none waits."""
-    found = waiting_sessions(repo.common_dir)
-    if not found:
+    waiting = waiting_sessions(repo.common_dir)
+    if not waiting:
         return []
-    sessions = list(dict.fromkeys(session for _, session in found))
-    named = ", ".join(session[:MAX_SESSION_CHARS] for session in sessions[:MAX_NAMED_SESSIONS])
+    sessions = list(dict.fromkeys(session for _, session in waiting))
+    names = ", ".join(session[:MAX_SESSION_CHARS] for session in sessions[:MAX_NAMED_SESSIONS])
     if len(sessions) > MAX_NAMED_SESSIONS:
-        named += f" and {len(sessions) - MAX_NAMED_SESSIONS} more"
+        names += f" and {len(sessions) - MAX_NAMED_SESSIONS} more"
     verb = "waits" if len(sessions) == 1 else "wait"
-    since = f"{found[0][0]:%Y-%m-%d %H:%M}"
-    wrong = f"{counted(len(sessions), 'session')} {verb} to be written, since {since}: {named}"
+    oldest = f"{waiting[0][0]:%Y-%m-%d %H:%M}"
+    problem = f"{counted(len(sessions), 'session')} {verb} to be written, since {oldest}: {names}"
     return [
-        Check("pending sessions", wrong, "git mem session retry writes them now; the next event of a host does too")
+        Check("pending sessions", problem, "git mem session retry writes them now; the next event of a host does too")
     ]
