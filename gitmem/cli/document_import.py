@@ -62,56 +62,56 @@ class NotesImport(NamedTuple):
     into: str = ""
 
 
-def import_notes(asked: NotesImport) -> int:
+def import_notes(request: NotesImport) -> int:
     """Import notes into the memory of this repository. Returns the `exit_code`. Raises GitMemError in a bare
     repository, UsageError for a folder without Markdown."""
     repo, config = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
-    config = with_kept_data(config, asked.keep)
-    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into, history=asked.history)
+    config = with_kept_data(config, request.keep)
+    plan = importing.plan_import(request.source, config, os.environ, repo.root, request.into, history=request.history)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = importing.without_ignored(repo, plan)
     before = memory_bytes(repo)
-    commit = "" if asked.dry_run else importing.import_files(repo, plan, now(), os.environ).commit
-    return show_notes(plan, asked, repo.root, commit, (), rivals_since(repo, before, now().date()))
+    commit = "" if request.dry_run else importing.import_files(repo, plan, now(), os.environ).commit
+    return show_notes(plan, request, repo.root, commit, (), rivals_since(repo, before, now().date()))
 
 
 def show_notes(
-    plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...], differs: Sequence[Rival] = ()
+    plan: Plan, request: NotesImport, root: Path, commit: str, created: tuple[str, ...], differs: Sequence[Rival] = ()
 ) -> int:
     """Print the outcome of an import of notes. Returns the `exit_code`.
 
-    `commit`: the commit with the notes' history, "" without one. `written`: files of a new memory that were written
-    beside the notes. `differs`: facts that the notes repeat or contradict.
+    `commit`: the commit with the notes' history, "" without one. `created`: files of a new memory that were
+    written beside the notes. `differs`: facts that the notes repeat or contradict.
     """
-    if asked.as_json:
-        found = {"differs": differs}
-        write_json(as_value(plan, root, commit, written, asked.dry_run) | found)
+    if request.as_json:
+        rivals = {"differs": differs}
+        write_json(as_value(plan, root, commit, created, request.dry_run) | rivals)
     else:
-        _show_notes(plan, asked)
+        _show_notes(plan, request)
         say_rivals(differs)
     return exit_code(plan.left)
 
 
-def _show_notes(plan: Plan, asked: NotesImport) -> None:
+def _show_notes(plan: Plan, request: NotesImport) -> None:
     """Print what was imported, left out and masked. Files that were left out for a reason in EXPECTED are counted; with
     `verbose` every file is named."""
-    verb = verb_of(asked.dry_run)
-    if asked.verbose:
-        for name, to, _ in plan.files:
-            write(f"{'there already' if to in plan.same else verb} {_with_source(to, name)}\n")
+    verb = verb_of(request.dry_run)
+    if request.verbose:
+        for name, target, _ in plan.files:
+            write(f"{'there already' if target in plan.same else verb} {_with_source(target, name)}\n")
     for name, reason in plan.left:
-        if asked.verbose or reason not in EXPECTED:
+        if request.verbose or reason not in EXPECTED:
             write(escape(f"left out {name}: {reason}", "") + "\n")
     for name, masks in plan.masked:
         write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
-    if plan.masked and asked.dry_run:
+    if plan.masked and request.dry_run:
         write("to keep personal data: import again with --keep pii\n")
     elif plan.masked:
         write("to keep personal data: remove what was masked and import again with --keep pii\n")
-    if not asked.verbose:
+    if not request.verbose:
         for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
             write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
     setting = "once [memory] daily names it" if plan.settings is None else "[memory] daily in .gitmem.toml"
@@ -119,9 +119,9 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({setting})", "") + "\n")
     if plan.daily and plan.settings is None:
         say("note: .gitmem.toml has a [memory] table already: add these patterns to its daily by hand")
-    new = [name for name, to, _ in plan.files if to not in plan.same]
-    pictures = sum(not name.endswith(".md") for name in new)
-    words = f"{verb} {counted(len(new), 'file')}"
+    new_names = [name for name, target, _ in plan.files if target not in plan.same]
+    pictures = sum(not name.endswith(".md") for name in new_names)
+    words = f"{verb} {counted(len(new_names), 'file')}"
     if pictures:
         words += f", {counted(pictures, 'picture')} that the gate cannot read among them,"
     if plan.history:
@@ -131,10 +131,10 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
     if plan.same:
         words += f" {len(plan.same)} there already,"
     words += f" {len(plan.left)} left out"
-    if not asked.verbose:
+    if not request.verbose:
         words += " (-v names all)"
     write(f"{words}\n")
-    if new and not plan.history and not asked.dry_run:
+    if new_names and not plan.history and not request.dry_run:
         write(NEXT_STEP)
 
 

@@ -226,8 +226,8 @@ def report_cited_facts(repo: Repository) -> None:
     parents = repo.commit("HEAD").parents
     if not parents:
         return
-    found = touched_facts(repo, parents[0], repo.head() or "", settings(repo).memory_daily)
-    lines = [f"git mem: {one.path}:{one.fact.line}: {'; '.join(each.words for each in one.code)}" for one in found]
+    facts = touched_facts(repo, parents[0], repo.head() or "", settings(repo).memory_daily)
+    lines = [f"git mem: {row.path}:{row.fact.line}: {'; '.join(code.words for code in row.code)}" for row in facts]
     if len(lines) > MAX_CITED_FACTS:
         lines[MAX_CITED_FACTS:] = [
             f"git mem: {counted(len(lines) - MAX_CITED_FACTS, 'more fact')} cite what this commit touches"
@@ -277,12 +277,12 @@ def scan_message(repo: Repository, today: date, *, file: Path) -> Report:
     recorded = text  # the part of which Git keeps the trailers
     if edited:
         recorded = agent_trailers.split_comments(text)[0]
-    more = redaction_record.without_recorded_rewrites(repo, file, staged_history(repo, staging, recorded, policy))
-    more += change_findings(repo, staging, policy)
-    more += agent_trailers.check_trailers(repo, load(user_config), recorded)
+    findings = redaction_record.without_recorded_rewrites(repo, file, staged_history(repo, staging, recorded, policy))
+    findings += change_findings(repo, staging, policy)
+    findings += agent_trailers.check_trailers(repo, load(user_config), recorded)
     quick = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
     policy = replace(policy, detectors=quick)
-    return scan(Source([Blob(MESSAGE, text.encode("utf-8", "replace"))], tuple(more)), policy)
+    return scan(Source([Blob(MESSAGE, text.encode("utf-8", "replace"))], tuple(findings)), policy)
 
 
 def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[str]]) -> str:
@@ -295,12 +295,12 @@ def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[s
     """
     from gitmem.provenance.trailers import VERBOSE_DIFF
 
-    shown = VERBOSE_DIFF.search(message) if edited else None
-    if shown is None:
+    match = VERBOSE_DIFF.search(message) if edited else None
+    if match is None:
         return message
-    known = staged()
-    above, below = message[: shown.start()], message[shown.start() :].split("\n")
-    return above + "\n".join(line for line in below if line[:1] not in ("+", "-", " ") or line[1:] not in known)
+    file_lines = staged()
+    above, below = message[: match.start()], message[match.start() :].split("\n")
+    return above + "\n".join(line for line in below if line[:1] not in ("+", "-", " ") or line[1:] not in file_lines)
 
 
 def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
@@ -318,8 +318,8 @@ def scan_push(repo: Repository, today: date, *, remote: str) -> Report:
 
     updates = push_updates(sys.stdin.read().splitlines())
     reports = [scan_tags_and_notes(repo, today, updates)]
-    new = pushed_commits(repo, updates, remote)
-    reports += scan_new_commits(repo, new, lambda base, tip: pushed_policy(repo, base, tip, today))
+    new_commits = pushed_commits(repo, updates, remote)
+    reports += scan_new_commits(repo, new_commits, lambda base, tip: pushed_policy(repo, base, tip, today))
     return merged_reports(reports)
 
 
@@ -357,14 +357,14 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
     from gitmem.gate.pushed_commits import unpushed_commits
     from gitmem.gate.tree_policies import pushed_policy
 
-    named = os.environ.get("PRE_COMMIT_TO_REF", "")
+    tip_name = os.environ.get("PRE_COMMIT_TO_REF", "")
     reports, tip = [], ""
-    if named:
-        reports, tip = [scan_named_range(repo, today)], repo.resolve(named)
-    start = os.environ.get("PRE_COMMIT_FROM_REF", "")
+    if tip_name:
+        reports, tip = [scan_named_range(repo, today)], repo.resolve(tip_name)
+    base_name = os.environ.get("PRE_COMMIT_FROM_REF", "")
     remote = os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
-    new = unpushed_commits(repo, remote, tip, start)
-    reports += scan_new_commits(repo, new, lambda base, tip: pushed_policy(repo, base, tip, today))
+    new_commits = unpushed_commits(repo, remote, tip, base_name)
+    reports += scan_new_commits(repo, new_commits, lambda base, tip: pushed_policy(repo, base, tip, today))
     return merged_reports(reports)
 
 
@@ -376,8 +376,8 @@ def scan_named_range(repo: Repository, today: date) -> Report:
     from gitmem.gate.tree_policies import pushed_policy
 
     tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
-    start = os.environ.get("PRE_COMMIT_FROM_REF", "")
-    base = repo.resolve(start) if start.strip("0") else ""
+    base_name = os.environ.get("PRE_COMMIT_FROM_REF", "")
+    base = repo.resolve(base_name) if base_name.strip("0") else ""
     policy = pushed_policy(repo, base, tip, today)
     return scan(files_of_new_commits(repo, base, tip, policy), policy, workers=WORKERS)
 
@@ -391,26 +391,28 @@ def scan_received(repo: Repository, today: date) -> Report:
 
     updates = received_updates(sys.stdin.read().splitlines())
     reports = [scan_tags_and_notes(repo, today, updates)]
-    new = received_commits(repo, updates)
-    reports += scan_new_commits(repo, new, lambda base, tip: range_policy(repo, CommitRange(base, tip, base), today))
+    received = received_commits(repo, updates)
+    reports += scan_new_commits(
+        repo, received, lambda base, tip: range_policy(repo, CommitRange(base, tip, base), today)
+    )
     return merged_reports(reports)
 
 
 def merged_reports(reports: list[Report]) -> Report:
     """The reports of several refs as one, with each finding once."""
-    whole = Report()
+    merged = Report()
     for report in reports:
-        whole = replace(
-            whole,
-            findings=tuple(dict.fromkeys((*whole.findings, *report.findings))),
-            skipped=tuple(dict.fromkeys((*whole.skipped, *report.skipped))),
-            blobs=whole.blobs + report.blobs,
-            bytes=whole.bytes + report.bytes,
-            excepted=(*whole.excepted, *report.excepted),
-            accepted=tuple(dict.fromkeys((*whole.accepted, *report.accepted))),
-            before=tuple(dict.fromkeys((*whole.before, *report.before))),
+        merged = replace(
+            merged,
+            findings=tuple(dict.fromkeys((*merged.findings, *report.findings))),
+            skipped=tuple(dict.fromkeys((*merged.skipped, *report.skipped))),
+            blobs=merged.blobs + report.blobs,
+            bytes=merged.bytes + report.bytes,
+            excepted=(*merged.excepted, *report.excepted),
+            accepted=tuple(dict.fromkeys((*merged.accepted, *report.accepted))),
+            before=tuple(dict.fromkeys((*merged.before, *report.before))),
         )
-    return whole
+    return merged
 
 
 def add_trailers(words: tuple[str, ...]) -> None:

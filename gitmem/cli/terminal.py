@@ -83,19 +83,19 @@ def printable(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def colour(when: str, stream: TextIO | None = None) -> bool:
-    """Whether to print in colour. `when`: "auto" (on a terminal, without NO_COLOR and TERM=dumb), "always" or "never".
-    `stream`: None for stdout."""
-    if when != "auto":
-        return when == "always"
+def colour(setting: str, stream: TextIO | None = None) -> bool:
+    """Whether to print in colour. `setting`: "auto" (on a terminal, without NO_COLOR and TERM=dumb), "always" or
+    "never". `stream`: None for stdout."""
+    if setting != "auto":
+        return setting == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return (stream or sys.stdout).isatty()
 
 
-def paint(text: str, style: str, on: bool) -> str:
-    """`text` in a style of STYLES; unchanged if not `on`."""
-    return f"\x1b[{STYLES[style]}m{text}\x1b[m" if on else text
+def paint(text: str, style: str, in_colour: bool) -> str:
+    """`text` in a style of STYLES; unchanged if not `in_colour`."""
+    return f"\x1b[{STYLES[style]}m{text}\x1b[m" if in_colour else text
 
 
 def aligned(rows: Iterable[tuple[str, str]], label_columns: int = 0) -> list[str]:
@@ -111,7 +111,7 @@ def paint_severities(report: str) -> str:
     if not colour("auto"):
         return report
     styles = {"block": "bad", "warn": "warn"}
-    return SEVERITY.sub(lambda found: found[1] + paint(found[2], styles[found[2]], True), report)
+    return SEVERITY.sub(lambda match: match[1] + paint(match[2], styles[match[2]], True), report)
 
 
 def json_text(value: Any, *, lines: bool = False) -> str:
@@ -165,11 +165,11 @@ def say_rivals(rivals: Iterable[Rival], *, each: bool = True) -> None:
     place of the new statement too."""
     from gitmem.memory.rivals import placed_sentence, sentence
 
-    found = list(rivals)
-    for rival in found[:MAX_RIVALS]:
+    listed = list(rivals)
+    for rival in listed[:MAX_RIVALS]:
         say(escape(placed_sentence(rival) if each else sentence(rival), ""))
-    if len(found) > MAX_RIVALS:
-        say(f"and {len(found) - MAX_RIVALS} more: git mem settle lists them")
+    if len(listed) > MAX_RIVALS:
+        say(f"and {len(listed) - MAX_RIVALS} more: git mem settle lists them")
 
 
 def first_names(names: Sequence[str], limit: int) -> str:
@@ -199,8 +199,8 @@ def page(text: str, *, wrap: bool = False) -> None:
     import subprocess
 
     outside = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
-    named = subprocess.run(["git", "-C", "/", "var", "GIT_PAGER"], capture_output=True, text=True, env=outside)
-    command = named.stdout.strip() or "less"
+    result = subprocess.run(["git", "-C", "/", "var", "GIT_PAGER"], capture_output=True, text=True, env=outside)
+    command = result.stdout.strip() or "less"
     if command == "cat":
         write(text)
         return
@@ -229,8 +229,8 @@ def edit_text(repo: Repository, text: str) -> str | None:
     from gitmem.errors import UsageError
     from gitmem.git.write import run_git
 
-    named = {name: os.environ[name] for name in ("GIT_EDITOR",) if name in os.environ}
-    editor = run_git(repo, ["var", "GIT_EDITOR"], env=named).strip()
+    editor_setting = {name: os.environ[name] for name in ("GIT_EDITOR",) if name in os.environ}
+    editor = run_git(repo, ["var", "GIT_EDITOR"], env=editor_setting).strip()
     try:
         data = text.encode()
     except UnicodeError:
@@ -258,31 +258,31 @@ def _edit(editor: str, file: Path) -> None:
     hint = "git var GIT_EDITOR shows its command"
     shell = shutil.which("sh") or _shell_of_git()
     try:
-        ended = subprocess.run([shell, "-c", f'{editor} "$@"', editor, str(file)]).returncode
+        status = subprocess.run([shell, "-c", f'{editor} "$@"', editor, str(file)]).returncode
     except (OSError, ValueError):
         raise UsageError("Git's editor cannot be started", hint) from None
-    if ended or not file.exists():
-        raise UsageError(f"Git's editor ended with {ended}; nothing was taken from it", hint)
+    if status or not file.exists():
+        raise UsageError(f"Git's editor ended with {status}; nothing was taken from it", hint)
 
 
 def _shell_of_git() -> str:
     """The path of the sh that Git for Windows ships, which is not on the PATH; "sh" if there is none."""
     import subprocess
 
-    found = subprocess.run(["git", "--exec-path"], capture_output=True, text=True).stdout.strip()
-    places = [parent / "bin/sh.exe" for parent in Path(found).parents]
+    folder = subprocess.run(["git", "--exec-path"], capture_output=True, text=True).stdout.strip()
+    places = [parent / "bin/sh.exe" for parent in Path(folder).parents]
     return next((str(place) for place in places if place.is_file()), "sh")
 
 
-def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
-    """Yield `items`. If `total`, their number, is MIN_PROGRESS_ITEMS or more, show a counter after the word `what` on
+def progress(items: Iterable[Any], total: int, label: str) -> Iterator[Any]:
+    """Yield `items`. If `total`, their number, is MIN_PROGRESS_ITEMS or more, show a counter after the word `label` on
     stderr, if that is a terminal."""
     if not sys.stderr.isatty() or total < MIN_PROGRESS_ITEMS:
         yield from items
         return
     for number, item in enumerate(items, 1):
         if number % PROGRESS_STEP == 0 or number == total:
-            sys.stderr.write(f"\r{what}: {number}/{total}")
+            sys.stderr.write(f"\r{label}: {number}/{total}")
             sys.stderr.flush()
         yield item
     sys.stderr.write("\r\x1b[K")

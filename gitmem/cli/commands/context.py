@@ -62,7 +62,7 @@ def command(
     max_age: int,
     dry_run: bool,
     as_json: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Assemble what a model should know for PROMPT.
 
@@ -82,7 +82,7 @@ def command(
         text = sys.stdin.buffer.read(MAX_PROMPT_BYTES).decode("utf-8", "replace")
     if max_characters:
         max_characters = max(1, max_characters - 1)  # the last line's end is one
-    options = ContextOptions(prompt=text, max_characters=max_characters, **given)
+    options = ContextOptions(prompt=text, max_characters=max_characters, **arguments)
     request = request_of_options(repo, config, options, now(), os.environ)
     began = time.monotonic()
     context = build_context(repo, config, request, now(), at, environ=os.environ, cache=cache_folder())
@@ -102,8 +102,9 @@ def command(
 def _receipt(repo: Repository, transcript: Transcript, context: Context, began: float) -> None:
     """Record what the session was given, without its text. `began`: seconds of the monotonic clock."""
     tokens, parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in context.parts])
-    took = round(1000 * (time.monotonic() - began))
-    receipts.append(repo.common_dir, receipts.Receipt(now(), session_name(transcript), "context", took, tokens, parts))
+    duration = round(1000 * (time.monotonic() - began))
+    receipt = receipts.Receipt(now(), session_name(transcript), "context", duration, tokens, parts)
+    receipts.append(repo.common_dir, receipt)
 
 
 def _show(context: Context, dry_run: bool) -> None:
@@ -115,12 +116,12 @@ def _show(context: Context, dry_run: bool) -> None:
         if scope.error or scope.note:
             say(f"git mem: scope {scope.name}: {scope.error or scope.note}")
     if dry_run:
-        out = []
+        rows = []
         for part in context.parts:
-            where = f"{part.path}:{part.start_line}" if part.path else part.label
-            out.append(f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {escape(where, keep='')}\n")
-        page("".join(out) + f"{context.tokens} tokens of {context.budget}\n")
+            place = f"{part.path}:{part.start_line}" if part.path else part.label
+            rows.append(f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {escape(place, keep='')}\n")
+        page("".join(rows) + f"{context.tokens} tokens of {context.budget}\n")
     elif context.text:
         page(context.text + "\n")
-    elif not any(why.startswith("over") for _, why in context.dropped):
+    elif not any(reason.startswith("over") for _, reason in context.dropped):
         say('git mem: memory has nothing for this yet; write some: git mem add "what happened"')

@@ -77,18 +77,17 @@ def command(
             for key in values:
                 say(f"the session value {escape(key, '')} said it, and is dropped")
         return Exit.DONE
-    done = corrections.forget(repo, config, path, line, reason, dry_run=dry_run)
+    correction = corrections.forget(repo, config, path, line, reason, dry_run=dry_run)
     if as_json:
-        write_json(without_secret_lines(done))
+        write_json(without_secret_lines(correction))
     elif dry_run:
-        shown = without_secret_lines(done).removals
-        write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in shown))
-        say(f"1 fact would go{_below(done)}; nothing was changed")
+        removals = without_secret_lines(correction).removals
+        write("".join(f"{escape(item.path, '')}:{line}: - {escape(item.fact.text, '')}\n" for item in removals))
+        say(f"1 fact would go{_below(correction)}; nothing was changed")
     else:
-        say_if_detached(repo, done.commit)
-        _show_forgotten(
-            done, path, line, [place for item in done.removals for place in remaining_lines(repo, config, item)]
-        )
+        say_if_detached(repo, correction.commit)
+        remaining = [place for item in correction.removals for place in remaining_lines(repo, config, item)]
+        _show_forgotten(correction, path, line, remaining)
     return Exit.DONE
 
 
@@ -109,25 +108,25 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
             raise UsageError("a purge cannot be undone, and nobody is here to confirm it", "--dry-run, then --yes")
         if not click.confirm("rewrite the history of this clone?", err=True):
             raise Refused("nothing was changed")
-    done = history_purge.purge(repo, config, target, lambda fresh: indexer.refresh(fresh, config))
-    values = delete_containing(repo.common_dir, done.texts)
+    purged = history_purge.purge(repo, config, target, lambda fresh: indexer.refresh(fresh, config))
+    values = delete_containing(repo.common_dir, purged.texts)
     if as_json:
-        write_json(_purge_value(done, values))
+        write_json(_purge_value(purged, values))
     else:
-        if done.erasure:
-            for row in done.erasure.lines:
+        if purged.erasure:
+            for row in purged.erasure.lines:
                 write(f"{escape(row.path, '')}:{row.line} {row.change}\n")
-        for path in done.paths:
+        for path in purged.paths:
             write(f"{escape(path, '')} in history\n")
-        _show_purge(done)
-    if done.left:
+        _show_purge(purged)
+    if purged.left:
         return Exit.FINDINGS
     return Exit.DONE
 
 
-def _purge_value(done: Purge, values: Sequence[str]) -> dict[str, object]:
+def _purge_value(purged: Purge, values: Sequence[str]) -> dict[str, object]:
     """The JSON of docs/json.md, "forget --purge". `values`: the keys of working values that had the text."""
-    return {**json_object(done), "session_values": list(values)}
+    return {**json_object(purged), "session_values": list(values)}
 
 
 def _show_plan(planned: Purge) -> None:
@@ -144,36 +143,37 @@ def _show_plan(planned: Purge) -> None:
     say("a copy made before (git clone --mirror) holds the text as well: delete it when all is well")
 
 
-def _show_purge(done: Purge) -> None:
+def _show_purge(purged: Purge) -> None:
     """Print what was rewritten and removed, then where the text still is (the first MAX_NAMED_LINES places and the
     number of the others), or what has to be done at remotes and clones."""
-    say(f"purged from {counted(done.blobs, 'version')} of files and {counted(done.commits + done.tags, 'message')}")
-    if done.signed:
-        say(f"{counted(done.signed, 'signature')} of commits and tags are gone: sign again what must be signed")
-    for name in done.dropped:
+    messages = counted(purged.commits + purged.tags, "message")
+    say(f"purged from {counted(purged.blobs, 'version')} of files and {messages}")
+    if purged.signed:
+        say(f"{counted(purged.signed, 'signature')} of commits and tags are gone: sign again what must be signed")
+    for name in purged.dropped:
         say(f"{escape(name, '')} said it, and is removed")
-    if done.left:
-        more = f" and {len(done.left) - MAX_NAMED_LINES} more" if len(done.left) > MAX_NAMED_LINES else ""
-        say(f"error: it is still in {escape(', '.join(done.left[:MAX_NAMED_LINES]), '')}{more}")
+    if purged.left:
+        others = f" and {len(purged.left) - MAX_NAMED_LINES} more" if len(purged.left) > MAX_NAMED_LINES else ""
+        say(f"error: it is still in {escape(', '.join(purged.left[:MAX_NAMED_LINES]), '')}{others}")
         return
     say("checked: no object and no file below the Git directory says it")
     say("next: git push --force --all && git push --force --tags, before anything is fetched")
     say("next: whoever has a clone makes a new one; ask the forge to remove cached commits and pull requests")
 
 
-def _show_forgotten(done: Correction, path: str, line: int, remaining: Sequence[tuple[str, int]]) -> None:
+def _show_forgotten(correction: Correction, path: str, line: int, remaining: Sequence[tuple[str, int]]) -> None:
     """Print the commit, and the lines (`remaining`) that still have the text."""
-    write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
-    say(f"forgotten{_below(done)}; it will not be promoted again, and history and other clones still hold it")
+    write(f"{correction.commit[:12]} {escape(path, '')}:{line}\n")
+    say(f"forgotten{_below(correction)}; it will not be promoted again, and history and other clones still hold it")
     if remaining:
         say(f"still written in {_places(remaining)}: no search or context gives it, whoever opens the file reads it")
         say("hint: take these lines out by hand (next time: --everywhere); the commit of a daily log needs the trailer")
         say("Memory-Rewrite: <why>")
 
 
-def _below(done: Correction) -> str:
+def _below(correction: Correction) -> str:
     """A clause with the nested facts that were removed with their fact; "" without any."""
-    lines = [str(fact.line) for item in done.removals for fact in item.below]
+    lines = [str(fact.line) for item in correction.removals for fact in item.below]
     if not lines:
         return ""
     facts = counted(len(lines), "fact")
@@ -182,31 +182,31 @@ def _below(done: Correction) -> str:
     return f", with the {facts} below it (line {', '.join(lines)})"
 
 
-def _show_erasure(done: Erasure, dry_run: bool) -> None:
+def _show_erasure(erased: Erasure, dry_run: bool) -> None:
     """Print the changed lines, renamed files and lines that still have the text."""
-    oid = done.correction.commit[:12]
-    for row in done.lines:
+    oid = erased.correction.commit[:12]
+    for row in erased.lines:
         place = f"{escape(row.path, '')}:{row.line}"
         if dry_run:
             write(f"{place}: {row.change} {escape(row.text, '')}\n")
         else:
             write(f"{oid} {place} {row.change}\n")
-    count = counted(len(done.lines), "line")
+    count = counted(len(erased.lines), "line")
     if dry_run:
         say(f"{count} would go or be masked; nothing was changed")
     else:
         say(f"forgotten in {count}; it will not be promoted again, and {HISTORY}")
-    for old, new in done.renamed:
+    for old, new in erased.renamed:
         if dry_run:
             say(f"{escape(new, '')} has a new name: it was {escape(old, '')}")
         else:
             say(f"{escape(new, '')} has a new name")
-    if done.left:
-        say(f"left as they are: {_places([(row.path, row.line) for row in done.left])}")
+    if erased.left:
+        say(f"left as they are: {_places([(row.path, row.line) for row in erased.left])}")
         say("hint: these are other facts that say more, sources of other facts, or instruction files")
-    if done.unsure:
-        say(f"may say the same in other words, and stay: {_places([(row.path, row.line) for row in done.unsure])}")
-        place = shlex.quote(escape(f"{done.unsure[0].path}:{done.unsure[0].line}", ""))
+    if erased.unsure:
+        say(f"may say the same in other words, and stay: {_places([(row.path, row.line) for row in erased.unsure])}")
+        place = shlex.quote(escape(f"{erased.unsure[0].path}:{erased.unsure[0].line}", ""))
         say(f"hint: read them; to take one out: git mem forget {place} --everywhere --reason WHY")
 
 

@@ -82,7 +82,7 @@ class ImportCommand(NamedTuple):
 @click.option("-v", "--verbose", is_flag=True, help="Name each session, each document.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
-def command(**given: Any) -> int:
+def command(**arguments: Any) -> int:
     """Import notes, old sessions, bundles or skills of SOURCE.
 
     Of notes PATH is a folder of them, an OpenClaw workspace or a Claude memory folder. Links between the files hold,
@@ -108,7 +108,7 @@ def command(**given: Any) -> int:
     git mem import codex ~/.codex/sessions/2026 --dry-run
     git mem import chatgpt export.zip --dry-run
     """
-    options = ImportCommand(**given)
+    options = ImportCommand(**arguments)
     has_documents = options.source in DOCUMENTS
     for name in SESSION_OPTIONS if has_documents else DOCUMENT_OPTIONS:
         if getattr(options, name) and (name, options.source) != ("keep", CLAUDE):
@@ -193,9 +193,9 @@ def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
     if options.path:
         listing = list_sessions(files_below(options.path))
         if not listing.sessions and not any(reason.startswith(UNREADABLE) for _, reason in listing.left_out):
-            here = f"'git mem import {options.source}' lists those on this machine"
+            command_hint = f"'git mem import {options.source}' lists those on this machine"
             words = f"there is no session of a known host in '{options.path}'"
-            raise UsageError(words, f"name a transcript, or a folder of them; {here}")
+            raise UsageError(words, f"name a transcript, or a folder of them; {command_hint}")
         return listing
     return list_sessions(files_of_host(options.source, Path(os.path.expanduser("~"))))
 
@@ -207,21 +207,21 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
     if options.committing and options.dry_run:
         raise UsageError("a dry run commits nothing", "leave --commit or --dry-run away")
     repo, config = open_here()
-    given = ImportOptions(options.source, options.agent, options.dry_run, options.committing)
-    each = options.verbose or options.dry_run
+    import_options = ImportOptions(options.source, options.agent, options.dry_run, options.committing)
+    verbose = options.verbose or options.dry_run
     totals, values, lines = Totals(), [], list[tuple[str, str]]()
     before = memory_bytes(repo)
-    outcomes = import_sessions(repo, config, listing.sessions, given, now())
+    outcomes = import_sessions(repo, config, listing.sessions, import_options, now())
     with undo_record.together():
         if remembered is not None and not options.dry_run:
             write_import(repo, remembered)
-        for outcome in outcomes if each else progress(outcomes, len(listing.sessions), "sessions"):
+        for outcome in outcomes if verbose else progress(outcomes, len(listing.sessions), "sessions"):
             totals.count(outcome)
             lines += [(line.path, line.text) for line in outcome.lines]
             if options.as_json:
                 values.append(outcome)
             else:
-                _show_session(outcome, options, each=each)
+                _show_session(outcome, options, verbose=verbose)
     differs = (*rivals_since(repo, before, now().date()), *rivals_of_texts(repo, lines, now().date()))
     unread = [(place, reason) for place, reason in listing.left_out if reason.startswith(UNREADABLE)]
     failed = bool(totals.sessions[ImportState.FAILED] or unread or (remembered is not None and remembered.left))
@@ -229,7 +229,7 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
         value: dict[str, object] = {
             "source": options.source,
             "sessions": values,
-            "left": [LeftOut(*each) for each in listing.left_out],
+            "left": [LeftOut(*verbose) for verbose in listing.left_out],
         }
         if remembered is not None:
             value["memories"] = _documents_value(remembered, options)
@@ -240,27 +240,28 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
             say(f"git mem: {place} is left out: {reason}")
         if remembered is not None:
             show_documents(remembered, options)
-        _show_totals(totals, listing, options, each=each)
+        _show_totals(totals, listing, options, verbose=verbose)
         say_rivals(differs)
     if failed:
         return Exit.FINDINGS
     return Exit.DONE
 
 
-def _show_session(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> None:
-    """Print a line for a session that was left out, and with `each` for one that was imported and its refused lines."""
+def _show_session(outcome: ImportedSession, options: ImportCommand, *, verbose: bool) -> None:
+    """Print a line for a session that was left out, and with `verbose` for one that was imported and its refused
+    lines."""
     place = escape(outcome.session.place, "")
     if outcome.problem:
         say(f"git mem: {place} is left out: {outcome.problem}")
-    elif each and outcome.episode and outcome.done == "imported":
-        would = "would write " if options.dry_run else ""
-        write(escape(f"{would}{outcome.episode}  {counted(len(outcome.lines), 'line')}  {place}\n"))
-    if each:
+    elif verbose and outcome.episode and outcome.done == "imported":
+        prefix = "would write " if options.dry_run else ""
+        write(escape(f"{prefix}{outcome.episode}  {counted(len(outcome.lines), 'line')}  {place}\n"))
+    if verbose:
         for text, reason in outcome.skipped:
             say(f"git mem: {place}: {text}: {reason}")
 
 
-def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, each: bool) -> None:
+def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, verbose: bool) -> None:
     """Print how many sessions and lines were imported, were there already, or were left out."""
     verb = verb_of(options.dry_run)
     counts = totals.sessions
@@ -270,7 +271,7 @@ def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, ea
             write(f"{counted(counts[state], 'session')}: {state}\n")
     say_masked(totals.masks)
     if totals.refused:
-        hint = "" if each else ": -v says why"
+        hint = "" if verbose else ": -v says why"
         write(f"{counted(totals.refused, 'line')} refused by the gate{hint}\n")
     if listing.left_out and options.source in SERVICES:
         write(f"{counted(len(listing.left_out), 'conversation')} without a turn\n")

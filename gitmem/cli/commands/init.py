@@ -90,7 +90,7 @@ class InitOptions(NamedTuple):
 @click.option("-v", "--verbose", is_flag=True, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
-def command(**given: Any) -> int:
+def command(**arguments: Any) -> int:
     """Lay out a memory repository in FOLDER (here, or a new folder).
 
     Runs `git init` where there is no repository, writes MEMORY.md, memory/ and .gitattributes, and SOUL.md, USER.md,
@@ -107,11 +107,11 @@ def command(**given: Any) -> int:
 
     Notes that lie elsewhere come in with 'git mem import notes PATH'.
     """
-    options = InitOptions(**given)
+    options = InitOptions(**arguments)
     if options.source is None:
         if options.keep or options.no_history or options.verbose:
-            what = "--keep, --no-history and --verbose are about what is imported"
-            raise UsageError(what, "git mem import notes PATH")
+            problem = "--keep, --no-history and --verbose are about what is imported"
+            raise UsageError(problem, "git mem import notes PATH")
         _lay_out(options)
         return Exit.DONE
     if options.adopt is not None:
@@ -137,7 +137,7 @@ def _lay_out(options: InitOptions) -> None:
         new_settings = settings_text(_settings_now(place), daily, notes.hosts)
     daily = _patterns_in_settings(new_settings, daily)
     templates = not _is_code(place) if options.templates is None else options.templates
-    done = create_memory_files(
+    created = create_memory_files(
         place,
         os.environ,
         options.lang or _locale(),
@@ -146,21 +146,21 @@ def _lay_out(options: InitOptions) -> None:
         dry_run=options.dry_run,
     )
     accepts = (adopted or options.adopt) and not place.new and not options.dry_run
-    accepted = accept_head(done.root) if accepts else 0
-    written = [_in_words(file) for file in done.written]
+    accepted = accept_head(created.root) if accepts else 0
+    written_files = [_in_words(file) for file in created.written]
     if options.as_json:
-        write_json(_value(done, written, notes, adopted, accepted, options.dry_run))
+        write_json(_value(created, written_files, notes, adopted, accepted, options.dry_run))
         return
-    would = "would " if options.dry_run else ""
-    if done.initialised:
-        write(escape(f"{would}git init {done.root}\n"))
-    for words in written:
-        write(escape(f"{would}write {words}\n"))
-    for path in done.kept:
+    prefix = "would " if options.dry_run else ""
+    if created.initialised:
+        write(escape(f"{prefix}git init {created.root}\n"))
+    for words in written_files:
+        write(escape(f"{prefix}write {words}\n"))
+    for path in created.kept:
         write(escape(f"keep  {path} (it is there already)\n"))
     if notes:
         _show_notes(notes, adopted, daily)
-    _show_unread_folders(done.root)
+    _show_unread_folders(created.root)
     _show_accepted(accepted)
     if not options.dry_run:
         enter = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
@@ -175,15 +175,15 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
         raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
     folder = folder_name(options.inside)
     new_settings = folder_settings_text(_settings_now(place), folder)
-    done = create_memory_folder(place, os.environ, folder, new_settings, dry_run=options.dry_run)
-    accepted = 0 if place.new or options.dry_run else accept_head(done.root)
-    paths = [file.path for file in done.written]
+    created = create_memory_folder(place, os.environ, folder, new_settings, dry_run=options.dry_run)
+    accepted = 0 if place.new or options.dry_run else accept_head(created.root)
+    paths = [file.path for file in created.written]
     if options.as_json:
-        write_json(_value(done, paths, None, False, accepted, options.dry_run))
+        write_json(_value(created, paths, None, False, accepted, options.dry_run))
         return
-    would = "would " if options.dry_run else ""
+    prefix = "would " if options.dry_run else ""
     for path in paths:
-        write(escape(f"{would}write {path}\n"))
+        write(escape(f"{prefix}write {path}\n"))
     _show_accepted(accepted)
     if not options.dry_run:
         write('next: git mem install; git mem add "..."; git add -A; git commit\n')
@@ -197,12 +197,12 @@ def _in_words(file: FileWrite) -> str:
 
 
 def _value(
-    done: NewRepository, written: Sequence[str], notes: Folder | None, adopted: bool, accepted: int, dry_run: bool
+    created: NewRepository, written: Sequence[str], notes: Folder | None, adopted: bool, accepted: int, dry_run: bool
 ) -> dict[str, object]:
     """The JSON of docs/json.md, "init". `written`: its value of that name."""
     return {
-        "root": str(done.root), "initialised": done.initialised, "written": list(written),
-        "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
+        "root": str(created.root), "initialised": created.initialised, "written": list(written),
+        "kept": list(created.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
         "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
         "accepted": accepted, "dry_run": dry_run,
     }  # fmt: skip
@@ -222,9 +222,9 @@ def accept_head(root: Path) -> int:
         if policy.allow.baseline:
             return 0
         text = exceptions_text(Reading(repo))
-        new, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
+        new_text, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
         if rows:
-            write_files(repo, lambda _: Draft({exceptions.FILE: new.encode()}, None))
+            write_files(repo, lambda _: Draft({exceptions.FILE: new_text.encode()}, None))
         return len(rows)
 
 
@@ -278,11 +278,11 @@ def _settings_now(place: Place) -> str:
 
 def _patterns_in_settings(text_of_settings: str, daily: Sequence[str]) -> list[str]:
     """Of the patterns of daily logs `daily`, those that the text of the settings has; a note names the others."""
-    lacking = lacking_patterns(text_of_settings, daily)
-    if lacking:
-        text = json.dumps(lacking, ensure_ascii=False)
+    missing = lacking_patterns(text_of_settings, daily)
+    if missing:
+        text = json.dumps(missing, ensure_ascii=False)
         say(f"note: .gitmem.toml has a [memory] table already: add {text} to its daily by hand to have these logs read")
-    return [pattern for pattern in daily if pattern not in lacking]
+    return [pattern for pattern in daily if pattern not in missing]
 
 
 def _show_unread_folders(root: Path) -> None:
@@ -299,50 +299,51 @@ def _show_unread_folders(root: Path) -> None:
 def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
     """Print which files are memory (`in:`), which are daily logs (`log:`), and which are neither (`out:`)."""
     count = counted(len(folder.notes), "note")
-    others = [f"{number} {reason}" for reason, number in folder.others]
+    left_out = [f"{number} {reason}" for reason, number in folder.others]
     if adopted:
         write(f"in:  {count}, searched and gated ([memory] paths in .gitmem.toml)\n")
     elif folder.notes:
         keeps = "git mem init --adopt keeps them searched and gated"
-        others.insert(0, f"{count}, not searched any more once the first log is written ({keeps})")
+        left_out.insert(0, f"{count}, not searched any more once the first log is written ({keeps})")
     for pattern, number in [row for row in folder.daily if row[0] in daily]:
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ([memory] daily in .gitmem.toml)\n"))
-    if others:
-        write(escape(f"out: {', '.join(others)}\n"))
+    if left_out:
+        write(escape(f"out: {', '.join(left_out)}\n"))
 
 
 def _import_into_new(options: InitOptions, source: Path) -> int:
     """Import notes into the folder, then write the files that a memory lacks; makes a repository if there is none.
     Returns the exit code of `show_notes`."""
-    asked = NotesImport(source, not options.no_history, options.keep, options.verbose, options.dry_run, options.as_json)
+    history = not options.no_history
+    request = NotesImport(source, history, options.keep, options.verbose, options.dry_run, options.as_json)
     folder = options.folder.absolute()
     try:
-        inside = os.path.isdir(folder) and discover(folder, os.environ).root is not None
+        in_repository = os.path.isdir(folder) and discover(folder, os.environ).root is not None
     except UntrustedRepository:
         raise  # `git init` would make a second repository in it
     except NotARepository:
-        inside = False
+        in_repository = False
     config = Config()
     root = folder
-    if inside:
+    if in_repository:
         opened = open_repository(folder, os.environ)
         config, root = settings(opened), opened.root or folder
         opened.close()
-    config = with_kept_data(config, asked.keep)
-    plan = plan_import(asked.source, config, os.environ, root, history=asked.history)
+    config = with_kept_data(config, request.keep)
+    plan = plan_import(request.source, config, os.environ, root, history=request.history)
     commit = ""
-    written: tuple[str, ...] = ()
-    if not inside and not asked.dry_run:
+    written_files: tuple[str, ...] = ()
+    if not in_repository and not request.dry_run:
         init_repository(folder, os.environ)
-    if inside or not asked.dry_run:
+    if in_repository or not request.dry_run:
         repo = open_repository(folder, os.environ)
         click.get_current_context().call_on_close(repo.close)
         plan = without_ignored(repo, plan)
-    if not asked.dry_run:
+    if not request.dry_run:
         commit = import_files(repo, plan, now(), os.environ).commit
-        made = create_memory_files(place_for(folder, os.environ), os.environ, options.lang or _locale())
-        written = tuple(_in_words(file) for file in made.written)
-    return show_notes(plan, asked, root, commit, written)
+        created = create_memory_files(place_for(folder, os.environ), os.environ, options.lang or _locale())
+        written_files = tuple(_in_words(file) for file in created.written)
+    return show_notes(plan, request, root, commit, written_files)
 
 
 def _locale() -> str:

@@ -44,15 +44,15 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     PATH is a repository, by default one in ~/.local/share/git-mem. Lays out a memory where there is none. Two profiles
     never share a repository.
     """
-    known = profiles.read(user_settings(os.environ))
-    if profiles.valid_profile_name(name) in known:
+    existing = profiles.read(user_settings(os.environ))
+    if profiles.valid_profile_name(name) in existing:
         raise UsageError(f"there is a profile '{name}' already", f"git mem profile remove {name}")
     data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "git-mem"
     root = Path(os.path.expanduser(path or data / name))
     if str(root).startswith("~"):
         raise UsageError(f"'{root}' is in nobody's home folder", f"git mem profile add {name} PATH")
     root = root.absolute()
-    _ensure_apart_from_others(root, known)
+    _ensure_apart_from_others(root, existing)
     try:
         if not _is_repository(root):
             root = create_memory_files(place_for(root, os.environ), os.environ, "en").root
@@ -64,9 +64,9 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
                 run_git(repo, ["config", "--local", key, value])
     configure(os.environ, f"mem.profile.{name}.root", str(root))
     configure(os.environ, f"mem.profile.{name}.agent", agent or name)
-    made = profiles.Profile(name, root, agent or name)
+    profile = profiles.Profile(name, root, agent or name)
     if as_json:
-        write_json(shape(made, ""))
+        write_json(shape(profile, ""))
     else:
         write(escape(f"{name}  {root}\n"))
         write(f"next: git mem profile switch {name}, or git mem --profile {name} ...\n")
@@ -83,25 +83,25 @@ def _is_repository(root: Path) -> bool:
     return discovered is not None and discovered.resolve() == root.resolve()
 
 
-def _ensure_apart_from_others(root: Path, known: dict[str, profiles.Profile]) -> None:
+def _ensure_apart_from_others(root: Path, existing: dict[str, profiles.Profile]) -> None:
     """Raise UsageError if the folder `root` is another profile's memory, lies in it or around it, or shares its
     repository (a linked work tree), and if it is a folder inside the work tree of a repository."""
     real = root.resolve()
-    mine = discover(root, os.environ).common_dir.resolve() if _is_repository(root) else None
-    for other in known.values():
-        theirs = other.root.resolve()
-        if theirs in real.parents or real in theirs.parents:
+    own_dir = discover(root, os.environ).common_dir.resolve() if _is_repository(root) else None
+    for other in existing.values():
+        peer = other.root.resolve()
+        if peer in real.parents or real in peer.parents:
             raise UsageError(
                 f"'{root}' and the memory of profile '{other.name}' lie in each other", "name a folder elsewhere"
             )
         shared = (
-            mine is not None and _is_repository(theirs) and discover(theirs, os.environ).common_dir.resolve() == mine
+            own_dir is not None and _is_repository(peer) and discover(peer, os.environ).common_dir.resolve() == own_dir
         )
-        if real == theirs or shared:
+        if real == peer or shared:
             raise UsageError(
                 f"that is the memory of profile '{other.name}'", "each profile has a repository of its own"
             )
-    if mine is None and real.is_dir():
+    if own_dir is None and real.is_dir():
         try:
             above = discover(root, os.environ).root
         except NotARepository:
@@ -118,16 +118,16 @@ def list_command(as_json: bool) -> None:
     """List the profiles; `*` marks the one in force."""
     pairs = user_settings(os.environ)
     active = profiles.active_name(pairs)
-    known = list(profiles.read(pairs).values())
+    existing = list(profiles.read(pairs).values())
     if as_json:
-        write_json({"profiles": [shape(profile, active) for profile in known]})
+        write_json({"profiles": [shape(profile, active) for profile in existing]})
         return
-    if not known:
+    if not existing:
         say("there are no profiles: git mem profile add NAME makes one")
-    for profile in known:
+    for profile in existing:
         mark = "*" if profile.name == active else " "
-        gone = "" if profile.root.is_dir() else "  (gone)"
-        write(escape(f"{mark} {profile.name}  {profile.root}{gone}\n"))
+        missing_note = "" if profile.root.is_dir() else "  (gone)"
+        write(escape(f"{mark} {profile.name}  {profile.root}{missing_note}\n"))
 
 
 def shape(profile: profiles.Profile, active: str) -> dict[str, object]:
@@ -154,13 +154,13 @@ def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
     if bool(name) == nobody:
         raise UsageError("name a profile, or --none", "git mem profile list")
     pairs = user_settings(os.environ)
-    known = profiles.read(pairs)
-    before = profiles.active_name(pairs)
-    chosen = profiles.find_profile(known, name) if name else None
-    for profile in (known.get(before), chosen):
+    existing = profiles.read(pairs)
+    former = profiles.active_name(pairs)
+    chosen = profiles.find_profile(existing, name) if name else None
+    for profile in (existing.get(former), chosen):
         if profile is not None:
             _clear(profile)
-    if before != (chosen.name if chosen else ""):
+    if former != (chosen.name if chosen else ""):
         configure(os.environ, "--replace-all", profiles.SINCE, now().isoformat())
     if chosen is None:
         configure(os.environ, "--unset-all", profiles.IN_FORCE)
@@ -189,14 +189,14 @@ def _clear(profile: profiles.Profile) -> None:
 def remove_command(name: str, as_json: bool) -> None:
     """Forget the profile NAME; its repository stays as it is."""
     pairs = user_settings(os.environ)
-    known = profiles.read(pairs)
-    if name not in known:
+    existing = profiles.read(pairs)
+    if name not in existing:
         raise UsageError(f"there is no profile '{name}'", "git mem profile list")
-    _clear(known[name])
+    _clear(existing[name])
     configure(os.environ, "--remove-section", f"mem.profile.{name}")
     if profiles.active_name(pairs) == name:
         configure(os.environ, "--unset-all", profiles.IN_FORCE)
     if as_json:
-        write_json(shape(known[name], ""))
+        write_json(shape(existing[name], ""))
         return
-    write(escape(f"removed {name}; its files are still in {known[name].root}\n"))
+    write(escape(f"removed {name}; its files are still in {existing[name].root}\n"))

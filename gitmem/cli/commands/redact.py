@@ -62,24 +62,24 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         planned += _staged(repo, names, policy)
     else:
         policy = worktree_policy(repo, today)
-    planned += _files(repo, names, policy, must=not staged)
+    planned += _files(repo, names, policy, must_exist=not staged)
     masked = [plan for plan in planned if plan.rules]
     if not force and not dry_run:
         refuse_excessive(masked)
     committed = [p.path for p in masked if p.redaction.secret and is_committed(repo, p.path, p.before)]
     if not dry_run:
         _write(repo, masked, policy.daily)
-    left = [(plan, finding) for plan in planned for finding in plan.left]
+    unmended = [(plan, finding) for plan in planned for finding in plan.left]
     if as_json:
-        unmended = [_left_value(plan, finding) for plan, finding in left]
-        write_json({"redacted": masked, "left": unmended, "dry_run": dry_run})
+        values = [_left_value(plan, finding) for plan, finding in unmended]
+        write_json({"redacted": masked, "left": values, "dry_run": dry_run})
     else:
-        _show(masked, left)
+        _show(masked, unmended)
     if not dry_run and any(plan.redaction.secret for plan in masked):
         say("a real secret is rotated first: masking does not take it back (docs/leaked-secret.md)")
     if not dry_run and committed:
         say(f"commits hold the secret still, and a merge brings them along: {COMMITS_KEEP_IT}")
-    if left:
+    if unmended:
         return Exit.FINDINGS
     return Exit.DONE
 
@@ -124,11 +124,11 @@ def refuse_excessive(plans: Sequence[Plan]) -> None:
             )
 
 
-def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> Iterator[Plan]:
-    """The plans for files of the work tree. `names`: repository paths of files or folders. `must`: a missing file is an
-    error; else it is left out."""
+def _files(repo: Repository, names: list[str], policy: Policy, must_exist: bool) -> Iterator[Plan]:
+    """The plans for files of the work tree. `names`: repository paths of files or folders. `must_exist`: a missing file
+    is an error; else it is left out."""
     assert repo.root is not None
-    present = [name for name in names if must or (repo.root / name).exists()]
+    present = [name for name in names if must_exist or (repo.root / name).exists()]
     if present:
         for blob in work_tree_files(repo, present, policy).blobs:
             yield _plan(blob, "work tree", None, policy)
@@ -154,13 +154,13 @@ def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
         return Plan(path, where, 0, Redaction(""), (), tuple(scan_blob(blob, policy)), entry)
     text, problem = decode(data)
     structural = scan_text(text, path, replace(policy, detectors=STRUCTURAL_DETECTORS, rules=()))
-    left = tuple(finding for finding in structural if finding.rule in STRUCTURAL)
+    unmended = tuple(finding for finding in structural if finding.rule in STRUCTURAL)
     if problem and "\ufffd" in text:
         unread = Finding("not-text", Severity.BLOCK, path, 1, 1, 1, 1, problem)
-        return Plan(path, where, len(text), Redaction(text), (), (*left, unread), entry)
-    done = redaction(text, path, policy, leave=STRUCTURAL)
-    rules = (*done.rules, "not-text") if problem else done.rules
-    return Plan(path, where, len(text), done, rules, left, entry, data if rules else b"")
+        return Plan(path, where, len(text), Redaction(text), (), (*unmended, unread), entry)
+    redacted = redaction(text, path, policy, leave=STRUCTURAL)
+    rules = (*redacted.rules, "not-text") if problem else redacted.rules
+    return Plan(path, where, len(text), redacted, rules, unmended, entry, data if rules else b"")
 
 
 def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> None:
@@ -178,25 +178,25 @@ def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> Non
     if plans:
         with writer(repo):
             undo_record.drop_texts(repo, mark=True)
-        made = [(plan.path, repo.hash_blob(plan.data)) for plan in plans]
-        redaction_record.record_rewrites(repo, made, daily)
+        rewrites = [(plan.path, repo.hash_blob(plan.data)) for plan in plans]
+        redaction_record.record_rewrites(repo, rewrites, daily)
 
 
-def _show(masked: Sequence[Plan], left: Sequence[tuple[Plan, Finding]]) -> None:
+def _show(masked: Sequence[Plan], unmended: Sequence[tuple[Plan, Finding]]) -> None:
     """Print the masks of each file, at most MAX_LISTED_MASKS and the number of the others, then the findings that no
     mask can remove."""
     for plan in masked:
-        done = plan.redaction
-        count = f"{done.characters:,} of {plan.size:,} characters"
+        result = plan.redaction
+        count = f"{result.characters:,} of {plan.size:,} characters"
         write(escape(f"{plan.path} ({plan.where}): {', '.join(plan.rules)}: {count}", keep="") + "\n")
-        for mask in done.masks[:MAX_LISTED_MASKS]:
+        for mask in result.masks[:MAX_LISTED_MASKS]:
             write(f"  line {mask.line}: {mask.rule}, {mask.characters:,} characters\n")
-        if len(done.masks) > MAX_LISTED_MASKS:
-            write(f"  and {len(done.masks) - MAX_LISTED_MASKS} more\n")
-    for plan, finding in left:
-        where = f"{plan.path}:{finding.line} ({plan.where})"
-        write(escape(f"{where}: not masked: {finding.rule}; {remedy(finding)}", keep="") + "\n")
-    if not masked and not left:
+        if len(result.masks) > MAX_LISTED_MASKS:
+            write(f"  and {len(result.masks) - MAX_LISTED_MASKS} more\n")
+    for plan, finding in unmended:
+        place = f"{plan.path}:{finding.line} ({plan.where})"
+        write(escape(f"{place}: not masked: {finding.rule}; {remedy(finding)}", keep="") + "\n")
+    if not masked and not unmended:
         write("nothing to mask\n")
 
 

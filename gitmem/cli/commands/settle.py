@@ -73,8 +73,8 @@ def command(
     git mem settle PAIR --both --reason "two clusters"
     git mem settle --interactive
     """
-    given = {"later": later, "earlier": earlier, "both": both, "same": same}
-    answers = [name for name, chosen in given.items() if chosen]
+    answer_flags = {"later": later, "earlier": earlier, "both": both, "same": same}
+    answers = [name for name, chosen in answer_flags.items() if chosen]
     if len(answers) > 1:
         raise UsageError(f"--{answers[0]} and --{answers[1]} are two answers", "git mem settle PAIR --later")
     options = SettleOptions(pairs, next(iter(answers), None), interactive, reason, dry_run, as_json)
@@ -84,13 +84,13 @@ def command(
         raise UsageError("--interactive goes alone")
     repo, config = open_here()
 
-    found = open_pairs(repo, config, now().date())
+    listed = open_pairs(repo, config, now().date())
     if options.interactive:
-        _interactively(repo, config, found, options.reason)
+        _interactively(repo, config, listed, options.reason)
     elif options.pairs:
-        return _answer(repo, config, found, options)
+        return _answer(repo, config, listed, options)
     else:
-        _list(found, options.as_json)
+        _list(listed, options.as_json)
     return Exit.DONE
 
 
@@ -120,7 +120,7 @@ def _text(pair: Rival, label: str) -> str:
     return escape("\n".join(lines) + "\n")
 
 
-def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> int:
+def _answer(repo: Repository, config: Config, listed: Sequence[Rival], options: SettleOptions) -> int:
     """Record the answer for each of the named pairs, and print it; with --dry-run only print it. A pair that is no
     longer open when its turn comes is left out.
 
@@ -128,21 +128,21 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
     did. Raises UsageError if an agent answers, or for a pair that is not open."""
     ensure_person(config)
     answer = Answer(options.answer or "")
-    named = [_open_pair(found, ident) for ident in dict.fromkeys(options.pairs)]
-    done: list[RecordedAnswer] = []
+    pairs = [_open_pair(listed, ident) for ident in dict.fromkeys(options.pairs)]
+    results: list[RecordedAnswer] = []
     closed: list[Rival] = []
     if options.dry_run:
-        done = [RecordedAnswer(pair, answer) for pair in named]
+        results = [RecordedAnswer(pair, answer) for pair in pairs]
     else:
         with undo_record.together():
-            for pair in named:
+            for pair in pairs:
                 if recorded := _record(repo, config, pair, answer, options.reason):
-                    done.append(recorded)
+                    results.append(recorded)
                 else:
                     closed.append(pair)
-    _show_answers(repo, done, options)
-    answered = {key for each in done for key in _statements(each.pair)}
-    by_others = [pair for pair in closed if answered.isdisjoint(_statements(pair))]
+    _show_answers(repo, results, options)
+    answered_statements = {key for result in results for key in _statements(result.pair)}
+    by_others = [pair for pair in closed if answered_statements.isdisjoint(_statements(pair))]
     left_out = f"{counted(len(closed), 'pair')} no longer open as listed: git mem settle"
     if by_others:
         say(f"error: {left_out}")
@@ -157,20 +157,20 @@ def _statements(pair: Rival) -> set[tuple[str, str]]:
     return {(row.path, row.fact.id) for row in pair.earlier_first}
 
 
-def _show_answers(repo: Repository, done: Sequence[RecordedAnswer], options: SettleOptions) -> None:
+def _show_answers(repo: Repository, results: Sequence[RecordedAnswer], options: SettleOptions) -> None:
     """Print the recorded answers, and whether they are committed."""
     if options.as_json:
         rows = [
-            {**json_object(shown_pair(each.pair)), "answer": each.answer, "commit": each.commit or None}
-            for each in done
+            {**json_object(shown_pair(result.pair)), "answer": result.answer, "commit": result.commit or None}
+            for result in results
         ]
         write_json({"settled": rows, "dry_run": options.dry_run})
         return
-    for each in done:
-        write(_outcome(each, options.dry_run))
-    if done and not options.dry_run:
-        say_if_detached(repo, done[-1].commit)
-        if not all(each.commit for each in done):
+    for result in results:
+        write(_outcome(result, options.dry_run))
+    if results and not options.dry_run:
+        say_if_detached(repo, results[-1].commit)
+        if not all(result.commit for result in results):
             say("not committed, since memory has other edits that are not: git commit")
 
 
@@ -178,7 +178,7 @@ def _open_pair(pairs: Sequence[Rival], ident: str) -> Rival:
     """The open pair with the id `ident`, or the only one of the fact with that id, of which six digits are enough.
     Raises UsageError when there is none, or more than one."""
     pair = pair_with_id(pairs, ident)
-    of_fact = [each for each in pairs if any(row.fact.id.startswith(ident) for row in (each.new, each.old))]
+    of_fact = [rival for rival in pairs if any(row.fact.id.startswith(ident) for row in (rival.new, rival.old))]
     if pair is None and of_fact and len(ident) >= 6:
         pair = pair_named(pairs, ident)
     if pair is None:
@@ -195,31 +195,31 @@ def _record(repo: Repository, config: Config, pair: Rival, answer: Answer, reaso
     return settle(repo, config, current, answer, now().date(), reason)
 
 
-def _outcome(done: RecordedAnswer, dry_run: bool) -> str:
+def _outcome(result: RecordedAnswer, dry_run: bool) -> str:
     """A settled pair in one line: the commit, the places, the answer."""
-    places = ", ".join(f"{row.path}:{row.fact.line}" for row in done.pair.earlier_first)
+    places = ", ".join(f"{row.path}:{row.fact.line}" for row in result.pair.earlier_first)
     head = "would settle"
     if not dry_run:
-        head = done.commit[:12] or "settled"
-    return escape(f"{head} {places}: {WORDS[done.answer]}\n")
+        head = result.commit[:12] or "settled"
+    return escape(f"{head} {places}: {WORDS[result.answer]}\n")
 
 
-def _interactively(repo: Repository, config: Config, found: Sequence[Rival], reason: str) -> None:
+def _interactively(repo: Repository, config: Config, listed: Sequence[Rival], reason: str) -> None:
     """Ask about one pair after the other, and record each answer at once. Raises UsageError if an agent runs the
     command."""
     ensure_person(config)
-    if not found:
+    if not listed:
         say("no statements of memory wait for an answer")
-    for number, pair in enumerate(found, 1):
-        where = f"({number}/{len(found)})"
-        say(_text(pair, where).rstrip("\n"))
-        while (key := ask_key(f"{where} which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
+    for number, pair in enumerate(listed, 1):
+        label = f"({number}/{len(listed)})"
+        say(_text(pair, label).rstrip("\n"))
+        while (key := ask_key(f"{label} which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
             say(HELP)
         if key == "q":
             break
         if key in KEYS:
-            done = _record(repo, config, pair, Answer(KEYS[key]), reason)
-            if done is None:
+            result = _record(repo, config, pair, Answer(KEYS[key]), reason)
+            if result is None:
                 say("it is no longer open as it was shown")
                 continue
-            write(_outcome(done, dry_run=False))
+            write(_outcome(result, dry_run=False))

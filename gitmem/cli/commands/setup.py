@@ -83,7 +83,7 @@ class SetupOptions:
 @click.option("--yes", is_flag=True, help="Do every step without asking.")
 @click.option("--dry-run", is_flag=True, help="Print the commands it stands for; run none.")
 @json_option
-def command(**given: Any) -> int:
+def command(**arguments: Any) -> int:
     """Set a memory up in FOLDER, step by step.
 
     The steps are repository, hooks, agents' hosts, a first fact, and a check that all of it answers.
@@ -97,19 +97,20 @@ def command(**given: Any) -> int:
     git mem setup --clone git@example.com:me/memory.git ~/memory
     git mem setup --yes --agent claude --fact "Invoices are in UTC"
     """
-    choices = SetupOptions(**given)
+    choices = SetupOptions(**arguments)
     if not choices.clone:  # a clone is a repository of its own in any folder
         _ensure_not_inside(choices.folder)
     runs = (choices.yes or choices.asks) and not choices.dry_run
-    done: list[dict[str, object]] = []
+    results: list[dict[str, object]] = []
     for number, step in enumerate(_steps(choices), 1):
         state = _run_step(step, choices, f"{number}/{len(STEPS)} {step.name}: ", runs=runs, quiet=choices.as_json)
-        done.append({"step": step.name, "commands": [_shown_command(words) for words in step.commands], "state": state})
+        commands = [_shown_command(words) for words in step.commands]
+        results.append({"step": step.name, "commands": commands, "state": state})
         if state == "failed":
             break
-    failed = any(step["state"] == "failed" for step in done)
+    failed = any(step["state"] == "failed" for step in results)
     if choices.as_json:
-        write_json({"folder": str(choices.folder), "steps": done})
+        write_json({"folder": str(choices.folder), "steps": results})
     elif failed:
         say("hint: mend what it says, then git mem setup again: what is done is left as it is")
     elif not runs:
@@ -179,12 +180,12 @@ def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
         argv, stdout = [sys.executable, "-P", "-m", "gitmem", *words[1:]], subprocess.PIPE
     if quiet:
         stdout = subprocess.DEVNULL
-    done = subprocess.run(argv, cwd=folder if folder.is_dir() else None, stdout=stdout, check=False)
-    for line in (done.stdout or b"").decode("utf-8", "replace").splitlines(keepends=True):
+    result = subprocess.run(argv, cwd=folder if folder.is_dir() else None, stdout=stdout, check=False)
+    for line in (result.stdout or b"").decode("utf-8", "replace").splitlines(keepends=True):
         if not line.startswith(NEXT):
             write(line)
     sys.stdout.flush()
-    return done.returncode
+    return result.returncode
 
 
 def _shown_command(words: tuple[str, ...]) -> str:
@@ -256,8 +257,8 @@ def _ensure_not_inside(folder: Path) -> None:
         return
     root = repo.root.resolve()
     if folder.resolve() != root:
-        at, own = shlex.quote(str(root)), shlex.quote(str(folder.absolute()))
-        hint = f"git mem setup {at} sets that up; for a memory of its own: git init {own}, then this again"
+        top, place = shlex.quote(str(root)), shlex.quote(str(folder.absolute()))
+        hint = f"git mem setup {top} sets that up; for a memory of its own: git init {place}, then this again"
         raise UsageError(f"'{folder}' is inside the repository '{root}'", hint)
 
 
@@ -270,12 +271,12 @@ def _commit(folder: Path) -> Step:
     layout = layout_of(staged)
     # Without a commit, staged files are of a first commit that was refused: they are added again as they are now.
     refused: list[str] = staged if repo.head() is None else []
-    new = sorted(path for path in {*repo.untracked(), *refused} if is_memory(path, layout) or path in OURS)
-    if not new:
+    new_paths = sorted(path for path in {*repo.untracked(), *refused} if is_memory(path, layout) or path in OURS)
+    if not new_paths:
         return Step("commit")
     if repo.head() is not None:
         return Step("commit", (), "what is there is yours to commit")
-    return Step("commit", (("git", "add", "--", *new), ("git", "commit", "--quiet", "-m", "memory: begin")))
+    return Step("commit", (("git", "add", "--", *new_paths), ("git", "commit", "--quiet", "-m", "memory: begin")))
 
 
 def _hooks(folder: Path) -> Step:
@@ -285,8 +286,8 @@ def _hooks(folder: Path) -> Step:
     if repo is None:
         return install
     place = hooks_folder(repo)
-    missing = install_hooks(place, sys.executable, HOOKS, promotion_mode(place), dry=True)
-    if missing:
+    steps = install_hooks(place, sys.executable, HOOKS, promotion_mode(place), dry=True)
+    if steps:
         return install
     return Step("hooks")
 
@@ -296,37 +297,37 @@ def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
     if not hosts:
         return Step("agents", (), "no host was found; git mem install --agent NAME registers with one")
     repo = _repo(folder)
-    left = [host for host in hosts if repo is None or not is_registered(repo, host)]
-    return Step("agents", tuple(("git-mem", "install", "--agent", host) for host in left))
+    unregistered = [host for host in hosts if repo is None or not is_registered(repo, host)]
+    return Step("agents", tuple(("git-mem", "install", "--agent", host) for host in unregistered))
 
 
 def _memories(choices: SetupOptions, hosts: tuple[str, ...]) -> Step:
     """The step that imports what hosts have remembered of the folder by themselves. The person is asked about each
     host; the default is to leave it."""
     repo = _repo(choices.folder)
-    named: list[tuple[str, Check]] = []
+    checks: list[tuple[str, Check]] = []
     if repo is not None:
         for check in own_memory_checks(repo):
             name = check.name.rpartition(" ")[2]
             if name in hosts:
-                named.append((name, check))
-    if not named:
+                checks.append((name, check))
+    if not checks:
         return Step("memories", (), "no host has a memory of its own that is not here")
     if not choices.asks or "memories" in choices.skip:
-        return Step("memories", (), "; ".join(f"{check.detail}: {check.hint}" for _, check in named))
+        return Step("memories", (), "; ".join(f"{check.detail}: {check.hint}" for _, check in checks))
     commands: list[tuple[str, ...]] = []
     home = Path(os.path.expanduser("~"))
-    for name, check in named:
+    for name, check in checks:
         host = host_named(name)
         assert repo is not None and repo.root is not None
-        has = find_own_memory(host, home, repo.root)
-        assert has is not None and host.own_memory is not None
+        own_memory = find_own_memory(host, home, repo.root)
+        assert own_memory is not None and host.own_memory is not None
         question, answers = f"{check.detail}. Bring it along", ["along", "leave"]
         if host.own_memory.setting and not is_kept_here(host, repo.root):
             question, answers = f"{question}, keep it here from now on as well", ["along", "here", "leave"]
         answer = click.prompt(f"{question}, or leave it", type=click.Choice(answers), default="leave", err=True)
         if answer != "leave":
-            commands.append(("git-mem", "import", "notes", str(has.folder), "--into", name))
+            commands.append(("git-mem", "import", "notes", str(own_memory.folder), "--into", name))
         if answer == "here":
             commands.append(("git-mem", "install", "--agent", name, "--own-memory"))
     return Step("memories", tuple(commands), "left as it is")

@@ -84,14 +84,15 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     for part in _parts(repo):
         wanted = yes or (purge and not part.all_projects) or (user and part.name == "registrations")
         try:
-            states[part.name] = _remove(part, wanted=wanted, asks=asks, dry_run=dry_run, as_json=as_json, left=problems)
+            state = _remove(part, wanted=wanted, asks=asks, dry_run=dry_run, as_json=as_json, problems=problems)
+            states[part.name] = state
         except GitMemError as error:
             problems.append(error.message)
             states[part.name] = KEPT
             if not as_json:
                 say(escape(f"git mem: {error.message}"))
     waiting = state_removal.kept_files(repo)
-    gone = not dry_run and state_removal.remove_folder(repo)
+    folder_removed = not dry_run and state_removal.remove_folder(repo)
     if as_json:
         write_json({
             "folder": str(folder), "dry_run": dry_run,
@@ -100,7 +101,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
             "kept": [str(path) for path in waiting], "problems": problems,
         })  # fmt: skip
     else:
-        for line in (*_kept(repo, states, waiting, gone), *_timers(repo)):
+        for line in (*_kept(repo, states, waiting, folder_removed), *_timers(repo)):
             say(escape(line))
     if problems:
         return Exit.CANNOT_RUN
@@ -143,13 +144,13 @@ def _leave_home() -> None:
         raise GitMemError(f"{problems[0].host}: {problems[0].problem}", problems[0].hint)
 
 
-def _remove(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: bool, left: Sequence[str]) -> str:
+def _remove(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: bool, problems: Sequence[str]) -> str:
     """Remove a part if an option asks for it (`wanted`), or the person says yes (`asks`). Returns its state.
 
-    The record of `git mem undo` is kept if something else could not be removed (`left`). Raises GitMemError as
+    The record of `git mem undo` is kept if something else could not be removed (`problems`). Raises GitMemError as
     `part.remove`.
     """
-    if part.name == "undo" and left:
+    if part.name == "undo" and problems:
         wanted = asks = False
     if asks and not wanted:
         wanted = click.confirm(f"remove {escape(part.words, '')}?", default=part.default, err=True)
@@ -167,19 +168,19 @@ def _remove(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: boo
     return REMOVED
 
 
-def _kept(repo: Repository, states: dict[str, str], waiting: Sequence[object], gone: bool) -> Iterator[str]:
+def _kept(repo: Repository, states: dict[str, str], waiting: Sequence[object], folder_removed: bool) -> Iterator[str]:
     """Sentences that name the parts and files (`waiting`) that were kept, and the command that removes them; or
-    (`gone`) that nothing is left."""
-    kept = [name for name, state in states.items() if state == KEPT]
-    if kept:
-        options = list(dict.fromkeys(OPTIONS[name] for name in kept))
+    (`folder_removed`) that nothing is left."""
+    kept_parts = [name for name, state in states.items() if state == KEPT]
+    if kept_parts:
+        options = list(dict.fromkeys(OPTIONS[name] for name in kept_parts))
         if "--yes" in options:
             options = ["--yes"]
-        yield f"kept: {', '.join(kept)}; git mem uninstall {' '.join(options)} removes them"
+        yield f"kept: {', '.join(kept_parts)}; git mem uninstall {' '.join(options)} removes them"
     if waiting:
         yield f"kept, for no memory file has it yet: {', '.join(str(path) for path in waiting)}"
         yield "hint: git mem session retry writes what sessions left; read the rest, then remove it yourself"
-    if gone:
+    if folder_removed:
         yield f"nothing of git mem is left in {repo.common_dir}; memory files and history are as they were"
 
 

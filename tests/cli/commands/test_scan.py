@@ -281,7 +281,7 @@ def test_redact_replaces_nothing_that_was_staged_after_it_looked(memory: Repo) -
     repo = open_repository(memory.path, os.environ)
     names = ["memory/a.md", "memory/b.md"]
     policy = staged_policy(repo, date(2026, 3, 1))
-    planned = [*redact._staged(repo, names, policy), *redact._files(repo, names, policy, must=False)]
+    planned = [*redact._staged(repo, names, policy), *redact._files(repo, names, policy, must_exist=False)]
     memory.write("memory/b.md", BAD + CLEAN)
     memory.git("add", "-A")
     memory.write("memory/b.md", BAD)
