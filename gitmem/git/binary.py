@@ -105,10 +105,10 @@ class BinaryRepository:
         if kind == "commit":
             return oid
         # Before the first commit HEAD names no oid. If it names one, its commit is missing: the repository is damaged.
-        named = self._git.run(["rev-parse", "-q", "--verify", "HEAD"], ok=(0, 1)).decode().strip()
-        if named:
+        head_oid = self._git.run(["rev-parse", "-q", "--verify", "HEAD"], ok=(0, 1)).decode().strip()
+        if head_oid:
             raise GitFailed(
-                Message("HEAD names {}, which is missing or no commit", named[:12]), "git fsck says what is damaged"
+                Message("HEAD names {}, which is missing or no commit", head_oid[:12]), "git fsck says what is damaged"
             )
         return None
 
@@ -209,9 +209,9 @@ class BinaryRepository:
             return {}
         # Without a running cat-file, one `ls-tree` is as cheap; cat-file cannot take a name with a line break.
         if not self._objects.is_open or any("\n" in name for name in (treeish, *paths)):
-            wanted = set(paths)
+            path_set = set(paths)
             entries = (entry for entry in self.entries(treeish, paths) if entry.mode != GITLINK)
-            return {entry.path: entry.oid for entry in entries if entry.path in wanted}
+            return {entry.path: entry.oid for entry in entries if entry.path in path_set}
         headers = self._objects.infos(f"{treeish}:{path}" for path in paths)
         return {path: header.oid for path, header in zip(paths, headers, strict=True) if header.kind == "blob"}
 
@@ -223,12 +223,12 @@ class BinaryRepository:
         return parse_raw(self._git.run(["diff-index", "--cached", *RAW, "--no-renames", against]))
 
     def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
-        how = "-M" if renames else "--no-renames"
-        return parse_raw(self._git.listing(["diff-tree", "-r", *RAW, how, old or self.empty_tree, new], 2))
+        rename_option = "-M" if renames else "--no-renames"
+        return parse_raw(self._git.listing(["diff-tree", "-r", *RAW, rename_option, old or self.empty_tree, new], 2))
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
-        out = self._git.run(["ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *paths])
-        return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
+        output = self._git.run(["ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *paths])
+        return [os.fsdecode(path) for path in output.split(b"\0")[:-1]]
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
         if len(paths) > MAX_UNFILTERED_PATHS:
@@ -245,8 +245,8 @@ class BinaryRepository:
 
     def removals(self, rev: str, most: int) -> dict[str, str]:
         # No pathspec: matching each entry against some hundred pathspecs takes a hundred times as long.
-        how = ["--diff-filter=D", *RAW, "--no-renames", "--diff-merges=off", f"--max-count={most}", "--format=%x00%H"]
-        return parse_removals(self._git.run(["log", *how, "--end-of-options", rev, "--"]))
+        form = ["--diff-filter=D", *RAW, "--no-renames", "--diff-merges=off", f"--max-count={most}", "--format=%x00%H"]
+        return parse_removals(self._git.run(["log", *form, "--end-of-options", rev, "--"]))
 
     def reachable(self) -> Iterator[str]:
         command = ["rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"]
@@ -344,8 +344,8 @@ class BinaryRepository:
             return oid
         if rev.startswith("-") or not self._is_commit(rev):
             return None
-        out = self._git.run(["log", "--format=", *RAW, "--no-renames", "-m", rev, "--", path])
-        return next((c.new_oid for c in parse_raw(out) if c.new_oid.startswith(prefix)), None)
+        output = self._git.run(["log", "--format=", *RAW, "--no-renames", "-m", rev, "--", path])
+        return next((change.new_oid for change in parse_raw(output) if change.new_oid.startswith(prefix)), None)
 
     def objects_with(self, prefix: str) -> list[str]:
         if len(prefix) < 4 or not set(prefix) <= HEX:
@@ -377,8 +377,8 @@ class BinaryRepository:
         return RunningLog(self._git.start(["rev-list", *options, "--end-of-options", *revs, "--", *paths]), self.commit)
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[LoggedCommit]:
-        how = "--left-right" if walk else "--no-walk=unsorted"
-        command = ["log", how, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
+        walk_option = "--left-right" if walk else "--no-walk=unsorted"
+        command = ["log", walk_option, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
         with self._git.output(command, revs) as output:
             yield from parse_messages(iter(lambda: output.read(PIECE_BYTES), b""))
 
@@ -406,16 +406,16 @@ class BinaryRepository:
                     reader.close()
                 if rows is not None:
                     return rows
-            where = f"-L{start},{end}"
-            out = self._git.run(["blame", "--porcelain", "-M", "--no-textconv", where, rev, "--", path])
-            return parse_blame(out)
+            span = f"-L{start},{end}"
+            output = self._git.run(["blame", "--porcelain", "-M", "--no-textconv", span, rev, "--", path])
+            return parse_blame(output)
         from gitmem.git.blame import blame_work_tree
 
         return blame_work_tree(self, path, start, end)
 
     def simplified_history(self, commit: str, path: str) -> dict[str, list[str]]:
-        how = ["rev-list", "--parents", "--topo-order", "--end-of-options", commit, "--", path]
-        rows = [line.split() for line in self._git.run(how).decode("ascii").splitlines()]
+        command = ["rev-list", "--parents", "--topo-order", "--end-of-options", commit, "--", path]
+        rows = [line.split() for line in self._git.run(command).decode("ascii").splitlines()]
         return {row[0]: row[1:] for row in rows}
 
     def user_config(self) -> list[tuple[str, str, str]]:

@@ -78,8 +78,8 @@ def ensure_can_purge(repo: Repository) -> None:
         raise Refused("a bare repository is not purged", "run it in a clone, and push from there")
     if repo.object_format != "sha1":
         raise Refused("git-filter-repo cannot rewrite a repository with SHA-256 objects")
-    for name, why, then in _hindrances(repo):
-        raise Refused(f"{name}: {why}", f"{then}; nothing was changed")
+    for hindrance, reason, remedy in _hindrances(repo):
+        raise Refused(f"{hindrance}: {reason}", f"{remedy}; nothing was changed")
 
 
 def _hindrances(repo: Repository) -> Iterator[tuple[str, str, str]]:
@@ -87,9 +87,9 @@ def _hindrances(repo: Repository) -> Iterator[tuple[str, str, str]]:
     common = repo.common_dir
     if repo.branch() is None:
         yield "no branch is checked out", "no ref would hold this commit", "git switch BRANCH"
-    for name, (what, then) in (IN_PROGRESS | BISECT_IN_PROGRESS).items():
+    for name, (operation, remedy) in (IN_PROGRESS | BISECT_IN_PROGRESS).items():
         if (repo.git_dir / name).exists():
-            yield f"{what} is not finished", "its files may say the text", f"{then}, or abort it"
+            yield f"{operation} is not finished", "its files may say the text", f"{remedy}, or abort it"
     if run_git(repo, ["status", "--porcelain", "--untracked-files=normal", "--ignore-submodules=none"]):
         yield "the work tree has changes that are not committed", "a rewrite resets it", "commit them, or take them out"
     if len(run_git(repo, ["worktree", "list", "--porcelain"]).split("\nworktree ")) > 1 or repo.git_dir != common:
@@ -177,14 +177,14 @@ def _new_oids(
     changed: dict[str, str] = {}
     for _ in range(MAX_CITATION_DEPTH):
         with_new_oids = masking.with_blobs(changed)
-        now: dict[str, str] = {}
+        next_changed: dict[str, str] = {}
         for oid, data in {**citing, **containing}.items():
             masked = with_new_oids.masked(data)
             if masked != data:
-                now[oid] = repo.hash_blob(masked)
-        if now == changed:
+                next_changed[oid] = repo.hash_blob(masked)
+        if next_changed == changed:
             break
-        changed = now
+        changed = next_changed
     return changed
 
 
@@ -196,12 +196,12 @@ def _objects(repo: Repository) -> Iterator[tuple[str, str, bytes]]:
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environ(repo)
     )
     with process:
-        out = process.stdout
-        assert out is not None
-        while header := out.readline():
+        stream = process.stdout
+        assert stream is not None
+        while header := stream.readline():
             oid, kind, size = header.decode("ascii").split()
-            yield oid, kind, out.read(int(size))
-            out.read(1)
+            yield oid, kind, stream.read(int(size))
+            stream.read(1)
     if process.returncode != 0:
         raise GitFailed("git cat-file failed: the objects of this clone cannot all be read", "git fsck")
 
@@ -222,12 +222,12 @@ def _environ(repo: Repository) -> dict[str, str]:
 def rewrite(repo: Repository, change: Rewrite) -> None:
     """Rewrite every branch, tag and note as `change` says, by git-filter-repo in a process of its own. Raises GitFailed
     if git-filter-repo fails; the clone may then be partly rewritten."""
-    given = {
+    parameters = {
         "pattern": change.masking.pattern, "mask": change.masking.mask, "blobs": dict(change.blobs),
         "records": change.records, "paths": [list(pair) for pair in change.masking.paths],
     }  # fmt: skip
     result = subprocess.run(
-        [sys.executable, "-P", "-m", "gitmem.git.history_filter"], input=json.dumps(given).encode(), cwd=repo.root,
+        [sys.executable, "-P", "-m", "gitmem.git.history_filter"], input=json.dumps(parameters).encode(), cwd=repo.root,
         capture_output=True, env=_environ(repo), check=False,
     )  # fmt: skip
     if result.returncode != 0:
@@ -242,8 +242,8 @@ def remove_old_history(repo: Repository) -> int:
     """
     _move_notes(repo)
     listed = run_git(repo, ["for-each-ref", "--format=%(refname)", *OTHER_REFS]).splitlines()
-    old = [name for name in listed if name.strip()]
-    for name in old:
+    old_refs = [name for name in listed if name.strip()]
+    for name in old_refs:
         run_git(repo, ["update-ref", "--no-deref", "-d", name])
     for pattern in (*QUOTING_FILES, f"{OWN_FOLDER}/*"):
         for file in repo.common_dir.glob(pattern):
@@ -256,7 +256,7 @@ def remove_old_history(repo: Repository) -> int:
     run_git(repo, ["reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"])
     run_git(repo, ["-c", "gc.cruftPacks=false", "gc", "--quiet", "--prune=now"])
     run_git(repo, ["prune", "--expire=now"])
-    return len(old)
+    return len(old_refs)
 
 
 def _move_notes(repo: Repository) -> None:
@@ -268,13 +268,13 @@ def _move_notes(repo: Repository) -> None:
     rows = [line.split() for line in table.read_text("ascii").splitlines()[1:]]
     moved = {old: new for old, new in rows if old != new and set(new) != {"0"}}
     for ref in refs:
-        there = [line.split()[1] for line in run_git(repo, ["notes", "--ref", ref, "list"]).splitlines()]
-        pairs = [(oid, moved[oid]) for oid in there if oid in moved]
+        annotated = [line.split()[1] for line in run_git(repo, ["notes", "--ref", ref, "list"]).splitlines()]
+        pairs = [(oid, moved[oid]) for oid in annotated if oid in moved]
         if pairs:
             copied = "".join(f"{old} {new}\n" for old, new in pairs)
             run_git(repo, ["notes", "--ref", ref, "copy", "-f", "--stdin"], stdin=copied)
-            gone = "".join(f"{old}\n" for old, _ in pairs)
-            run_git(repo, ["notes", "--ref", ref, "remove", "--ignore-missing", "--stdin"], stdin=gone)
+            removed = "".join(f"{old}\n" for old, _ in pairs)
+            run_git(repo, ["notes", "--ref", ref, "remove", "--ignore-missing", "--stdin"], stdin=removed)
 
 
 def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
@@ -283,7 +283,7 @@ def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
 
     Objects of Git are left out: `said_in` reads them.
     """
-    found = []
+    files = []
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
         if file.is_symlink() or not file.is_file() or _is_object(name):
@@ -291,11 +291,11 @@ def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
         try:
             data = file.read_bytes()
         except OSError:
-            found.append(file)  # it may contain the text
+            files.append(file)  # it may contain the text
             continue
         if masking.says(data) or masking.says(as_words(name).encode("utf-8", "surrogateescape")):
-            found.append(file)
-    return found
+            files.append(file)
+    return files
 
 
 def _is_object(name: str) -> bool:

@@ -92,11 +92,11 @@ class Replacement:
         """
         if self._scratch is None:
             return
-        known = self.before if self._applied else self.after
+        expected = self.before if self._applied else self.after
         try:
-            while known is not None and (written := _read(self._scratch)) != known:
-                self._add_lines(known, written)
-                known = written
+            while expected is not None and (current := _read(self._scratch)) != expected:
+                self._add_lines(expected, current)
+                expected = current
         except FileNotFoundError:
             return  # somebody removed it
         except (OSError, GitMemError):
@@ -154,13 +154,13 @@ class Replacement:
             Message("'{}' was changed by somebody else at the same moment", self.path), "look at it, then try again"
         )
 
-    def _add_lines(self, before: bytes, theirs: bytes) -> None:
-        """Add the lines that `theirs` added to `before` to the file in place. Raises GitMemError if that fails."""
+    def _add_lines(self, before: bytes, written: bytes) -> None:
+        """Add the lines that `written` added to `before` to the file in place. Raises GitMemError if that fails."""
         current = content(self._root, self.path)
-        new = with_added_lines(before, theirs, current or b"")
-        if new == (current or b""):
+        merged = with_added_lines(before, written, current or b"")
+        if merged == (current or b""):
             return
-        addition = Replacement(self._root, self.path, current, new, self._scratch_folder)
+        addition = Replacement(self._root, self.path, current, merged, self._scratch_folder)
         try:
             addition.apply()
         finally:
@@ -180,26 +180,26 @@ class Replacement:
         )
 
 
-def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
-    """`current` plus the lines that `theirs` added to `before`, each after the line that it follows in `theirs`, or at
-    the end if `current` lacks that line.
+def with_added_lines(before: bytes, written: bytes, current: bytes) -> bytes:
+    """`current` plus the lines that `written` added to `before`, each after the line that it follows in `written`, or
+    at the end if `current` lacks that line.
 
-    A line that `theirs` removed stays, because `theirs` may be half written. A line that `current` has already, or that
-    it removed, is not added.
+    A line that `written` removed stays, because `written` may be half written. A line that `current` has already, or
+    that it removed, is not added.
     """
     from difflib import SequenceMatcher
 
-    old, new = before.splitlines(keepends=True), theirs.splitlines(keepends=True)
+    before_lines, written_lines = before.splitlines(keepends=True), written.splitlines(keepends=True)
     result = current.splitlines(keepends=True)
-    for tag, _, _, first, last in SequenceMatcher(None, old, new).get_opcodes():
+    for tag, _, _, first, last in SequenceMatcher(None, before_lines, written_lines).get_opcodes():
         if tag not in ("insert", "replace"):
             continue
-        at = len(result)
-        if first and new[first - 1] in result:
-            at = result.index(new[first - 1]) + 1
-        if at and not result[at - 1].endswith(b"\n"):
-            result[at - 1] += b"\n"
-        result[at:at] = [line for line in new[first:last] if line not in result]
+        index = len(result)
+        if first and written_lines[first - 1] in result:
+            index = result.index(written_lines[first - 1]) + 1
+        if index and not result[index - 1].endswith(b"\n"):
+            result[index - 1] += b"\n"
+        result[index:index] = [line for line in written_lines[first:last] if line not in result]
     return b"".join(result)
 
 
@@ -252,7 +252,7 @@ def _exchange(scratch: Path, target: Path) -> None:
     """
     if system.exchange(scratch, target):
         return
-    old = scratch.with_name(scratch.name + "~")
-    _link(target, old)
+    old_file = scratch.with_name(scratch.name + "~")
+    _link(target, old_file)
     os.replace(scratch, target)
-    os.rename(old, scratch)
+    os.rename(old_file, scratch)
