@@ -57,16 +57,16 @@ def time_of(value: Any) -> datetime | None:
 
     None for any other value, and for the first and last years of the calendar, where adding a day can fail.
     """
-    at = None
+    moment = None
     try:
         if isinstance(value, (int, float)):
-            at = datetime.fromtimestamp(value / 1000 if value > 1e11 else value).astimezone()
+            moment = datetime.fromtimestamp(value / 1000 if value > 1e11 else value).astimezone()
         elif isinstance(value, str):
-            at = datetime.fromisoformat(value).astimezone()
+            moment = datetime.fromisoformat(value).astimezone()
     except (ValueError, OverflowError, OSError):
         return None
-    if at is not None and MINYEAR + 1 < at.year < MAXYEAR - 1:
-        return at
+    if moment is not None and MINYEAR + 1 < moment.year < MAXYEAR - 1:
+        return moment
     return None
 
 
@@ -127,18 +127,18 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
     else:
         parts = objects_at(message, "content")
     text = text_of(parts)
-    made = [part for part in parts if part.get("type") in ("tool_use", "toolCall")]
+    calls = [part for part in parts if part.get("type") in ("tool_use", "toolCall")]
     if role is Role.TOOL:
         answers, name = str(message.get("toolCallId") or ""), str(message.get("toolName") or "")
         yield Turn(place.id, role, text, place.line, place.at, (), answers, name)
     elif is_summary:
         yield from summary_turn(text, place)
-    elif text or made:
-        calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
+    elif text or calls:
+        ids, names = tuple(str(call.get("id")) for call in calls), ",".join(str(call.get("name")) for call in calls)
         answer = string_at(message, "id") if role is Role.ASSISTANT else ""
-        inputs = [part.get("input") or part.get("arguments") for part in made]
-        files = tuple(filter(None, [file_of(each) for each in inputs if isinstance(each, dict)]))
-        yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer, files=files)
+        inputs = [part.get("input") or part.get("arguments") for part in calls]
+        files = tuple(filter(None, [file_of(tool_input) for tool_input in inputs if isinstance(tool_input, dict)]))
+        yield Turn(place.id, role, text, place.line, place.at, ids, "", names, answer=answer, files=files)
     for part in parts:
         if part.get("type") == "tool_result":
             output = tool_output(part.get("content"))
@@ -154,15 +154,15 @@ def calls_of(
     return ids, "", ",".join(string_at(call, name_key) for call in calls)
 
 
-def file_of(given: Mapping[str, Any]) -> FileRead | None:
+def file_of(tool_input: Mapping[str, Any]) -> FileRead | None:
     """The file in the input of a tool call, with its lines if the input has them; None if the input names no file."""
-    paths = [given.get(key) for key in PATH_KEYS]
+    paths = [tool_input.get(key) for key in PATH_KEYS]
     path = next((value for value in paths if value and isinstance(value, str)), "")
     if not path or len(path) > MAX_PATH_CHARS:
         return None
-    first, count = given.get("offset"), given.get("limit")
-    if isinstance(first, int) and isinstance(count, int) and first > 0 and count > 0:
-        return FileRead(path, first, first + count - 1)
+    first_line, count = tool_input.get("offset"), tool_input.get("limit")
+    if isinstance(first_line, int) and isinstance(count, int) and first_line > 0 and count > 0:
+        return FileRead(path, first_line, first_line + count - 1)
     return FileRead(path)
 
 
@@ -184,5 +184,5 @@ def identity_keys(like: Entry, last: Entry) -> dict[str, Any]:
     folder, host version and Git branch of the entry `like`, and the own id (`uuid`, `id`) of the entry `last`; where
     `last` has none, that of `like`."""
     names = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
-    kept = {name: like[name] for name in names if name in like}
-    return kept | {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}
+    keys = {name: like[name] for name in names if name in like}
+    return keys | {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}

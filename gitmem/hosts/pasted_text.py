@@ -75,22 +75,22 @@ def without_pasted_text(text: str) -> list[OwnPassage]:
     for outer in _without_elements(without_memory(text.replace(CUT, " "))):
         for inner in _without_fences(outer.text):
             for piece in inner.text.split(CUT):
-                for own in _without_texts_to_work_on(piece):
-                    kept = "\n".join(line for line in own.text.split("\n") if not QUOTED_LINE.match(line)).strip()
-                    if kept:
-                        passages.append(OwnPassage(kept, outer.doubtful or inner.doubtful or own.doubtful))
+                for passage in _without_texts_to_work_on(piece):
+                    lines = (line for line in passage.text.split("\n") if not QUOTED_LINE.match(line))
+                    if own_text := "\n".join(lines).strip():
+                        passages.append(OwnPassage(own_text, outer.doubtful or inner.doubtful or passage.doubtful))
     return passages
 
 
 def _without_texts_to_work_on(text: str) -> Iterator[OwnPassage]:
     """The passage before a text to be translated, corrected or summed up, then the part after the first paragraph of
     that text, which is doubtful."""
-    asked = TEXT_WORK.search(text)
-    yield OwnPassage(text[: asked.start()] if asked else text)
-    if asked:
-        after = text[asked.end() :].lstrip()
-        _, _, rest = after.partition("\n\n")
-        yield OwnPassage(rest, doubtful=True)
+    request = TEXT_WORK.search(text)
+    yield OwnPassage(text[: request.start()] if request else text)
+    if request:
+        text_to_work_on = text[request.end() :].lstrip()
+        _, _, following = text_to_work_on.partition("\n\n")
+        yield OwnPassage(following, doubtful=True)
 
 
 def asks_to_remember(sentence: str) -> bool:
@@ -106,12 +106,12 @@ def without_quoted_statements(sentence: str) -> str:
     """
     if KEEP_THIS.search(sentence) or REMEMBER_AT_END.search(sentence):
         return sentence
-    kept, position = [], 0
+    pieces, position = [], 0
     for start, end in _quotations(sentence):
         if _may_be_statement(sentence[start + 1 : end - 1]):
-            kept.append(sentence[position:start])
+            pieces.append(sentence[position:start])
             position = end
-    return "".join([*kept, sentence[position:]])
+    return "".join([*pieces, sentence[position:]])
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
@@ -121,21 +121,21 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
     while position < len(text):
         closing = QUOTATIONS.get(text[position], "")
         opens = closing and (text[position] not in "\"'‘»" or not text[max(0, position - 1) : position].isalnum())
-        end = _quotation_end(text, position, closing) if opens else -1
-        if end > 0:
+        end = _quotation_end(text, position, closing) if opens else None
+        if end is not None:
             yield position, end
             position = end
         else:
             position += 1
 
 
-def _quotation_end(text: str, start: int, closing: str) -> int:
-    """The index after the closing mark of the quotation that opens at `start`; -1 if it is not closed. `closing`: the
+def _quotation_end(text: str, start: int, closing: str) -> int | None:
+    """The index after the closing mark of the quotation that opens at `start`; None if it is not closed. `closing`: the
     marks that close it."""
-    for at in range(start + 1, len(text)):
-        if text[at] in closing and not (text[at] in "'’" and text[at + 1 : at + 2].isalnum()):
-            return at + 1
-    return -1
+    for index in range(start + 1, len(text)):
+        if text[index] in closing and not (text[index] in "'’" and text[index + 1 : index + 2].isalnum()):
+            return index + 1
+    return None
 
 
 def _may_be_statement(text: str) -> bool:
@@ -151,13 +151,13 @@ def without_quotation_marks(text: str) -> str:
     A message that a person, a shell or a host quotes as a whole is the person's own. A text with a further mark of the
     pair inside is unchanged.
     """
-    whole = text.strip()
-    closing = QUOTATIONS.get(whole[:1], "")
-    inner = whole[1:-1]
-    if not closing or len(whole) < 3 or whole[-1] not in closing or not inner.strip():
+    quoted = text.strip()
+    closing = QUOTATIONS.get(quoted[:1], "")
+    inner = quoted[1:-1]
+    if not closing or len(quoted) < 3 or quoted[-1] not in closing or not inner.strip():
         return text
-    marks = APOSTROPHE.sub("", inner) if whole[0] in "'‘" else inner
-    if any(mark in marks for mark in (whole[0], *closing)):
+    marks = APOSTROPHE.sub("", inner) if quoted[0] in "'‘" else inner
+    if any(mark in marks for mark in (quoted[0], *closing)):
         return text
     return inner.strip()
 
@@ -193,16 +193,16 @@ def _without_elements(text: str) -> Iterator[OwnPassage]:
     position, doubtful_until, inside = 0, 0, ""
     for match in tags:
         name, closes = match[2].lower(), bool(match[1])
-        last = closings.get(name)
+        last_closing = closings.get(name)
         if inside:
             if closes and name == inside:
                 inside, position = "", match.end()
         elif closes and match.end() == doubtful_until:
             yield OwnPassage(text[position : match.start()], doubtful=True)
             position = match.end()
-        elif not closes and last is not None and last.start() > match.start():
+        elif not closes and last_closing is not None and last_closing.start() > match.start():
             yield OwnPassage(text[position : match.start()], position < doubtful_until)
-            inside, doubtful_until = name, max(doubtful_until, last.end())
+            inside, doubtful_until = name, max(doubtful_until, last_closing.end())
         elif not closes and _begins_a_line(text, match.start()) and not _is_empty(match):
             if match[3].strip():
                 yield OwnPassage(text[position : match.start()], position < doubtful_until)
@@ -220,9 +220,9 @@ def _is_empty(tag: re.Match[str]) -> bool:
     return tag[2].lower() in VOID or tag[0].endswith(('"/>', "'/>", " />")) or (not tag[3] and tag[0].endswith("/>"))
 
 
-def _begins_a_line(text: str, at: int) -> bool:
-    """Whether only white space precedes the index `at` on its line."""
-    return not text[text.rfind("\n", 0, at) + 1 : at].strip()
+def _begins_a_line(text: str, index: int) -> bool:
+    """Whether only white space precedes `index` on its line."""
+    return not text[text.rfind("\n", 0, index) + 1 : index].strip()
 
 
 def _without_fences(text: str) -> Iterator[OwnPassage]:
