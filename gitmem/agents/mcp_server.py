@@ -117,18 +117,19 @@ def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[st
     name = text_argument(params, "name")
     if name not in names:
         return _error(f"there is no tool of that name: {', '.join(sorted(names))}")
-    given = params.get("arguments") or {}
-    if not isinstance(given, dict):
+    arguments = params.get("arguments") or {}
+    if not isinstance(arguments, dict):
         return _error(f"{name} takes an object of arguments")
     try:
         tool = mcp_tools.TOOLS[name]
-        request: Any = request_of(tool.request, tool_arguments.accepted(name, tool.schema, given))
+        request: Any = request_of(tool.request, tool_arguments.accepted(name, tool.schema, arguments))
         from gitmem.agents.tool_answers import ANSWERS
 
         answer = ANSWERS[name](memory.pool, request)
-        others = tool_arguments.respelled(tool.schema, given)
-        if others:  # the next call may use the tool's own names
-            answer += "\nNote: this tool calls " + ", ".join(f"{other} '{own}'" for other, own in others.items()) + "."
+        respelled = tool_arguments.respelled(tool.schema, arguments)
+        if respelled:  # the next call may use the tool's own names
+            pairs = ", ".join(f"{spelling} '{tool_name}'" for spelling, tool_name in respelled.items())
+            answer += f"\nNote: this tool calls {pairs}."
         return {"content": [{"type": "text", "text": answer}], "isError": False}
     except GitMemError as error:
         from gitmem.agents.tool_answers import ToolFailed
@@ -190,13 +191,13 @@ def _prompt(params: Params) -> dict[str, Any]:
 
     Raises ProtocolError if there is no prompt of that name, if the arguments are no object, or if `range` is no text.
     """
-    name, given = text_argument(params, "name"), params.get("arguments") or {}
-    known = next((prompt for prompt in PROMPTS if prompt["name"] == name), None)
-    if known is None or not isinstance(given, dict):
+    name, arguments = text_argument(params, "name"), params.get("arguments") or {}
+    entry = next((prompt for prompt in PROMPTS if prompt["name"] == name), None)
+    if entry is None or not isinstance(arguments, dict):
         raise ProtocolError(INVALID_PARAMS, "there are prompts review_memory and promote_memory")
-    wanted = given.get("range", "main..HEAD")
-    if not isinstance(wanted, str):
+    revision_range = arguments.get("range", "main..HEAD")
+    if not isinstance(revision_range, str):
         raise ProtocolError(INVALID_PARAMS, "'range' takes a text, as in main..HEAD")
-    text = REVIEW.format(range=one_line(wanted)) if name == "review_memory" else PROMOTE
+    text = REVIEW.format(range=one_line(revision_range)) if name == "review_memory" else PROMOTE
     message = {"role": "user", "content": {"type": "text", "text": text}}
-    return {"description": known["description"], "messages": [message]}
+    return {"description": entry["description"], "messages": [message]}

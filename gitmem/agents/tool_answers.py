@@ -353,7 +353,7 @@ def list_changes(pool: RepositoryPool, arguments: mcp_tools.Changes) -> str:
     with pool.lend() as (repo, config):
         head = repo.head() or ""
         is_first = span == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
-        base, head, _ = ("", head, "") if is_first else split_range(repo, span, both=True)
+        base, head, _ = ("", head, "") if is_first else split_range(repo, span, needs_base=True)
         layout = layout_at(repo, head, config)
         changes = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
     if not changes:

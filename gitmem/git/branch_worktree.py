@@ -44,13 +44,13 @@ def branch_worktree(repo: Repository, branch: str, start: str = "") -> Iterator[
             raise GitMemError(
                 Message("'{}' is checked out in another work tree", branch), "run it there, or name another branch"
             )
-        old = dict(repo.refs()).get(ref, "")
-        first = start or repo.resolve(ref)
-        with _temporary(repo, first) as temporary:
+        old_tip = dict(repo.refs()).get(ref, "")
+        first_commit = start or repo.resolve(ref)
+        with _temporary(repo, first_commit) as temporary:
             yield temporary
-            tip = temporary.head() or first
-            if tip not in (first, old):
-                _update_ref(repo, ref, old, ["-m", "git mem", ref, tip, old or "0" * len(tip)])
+            tip = temporary.head() or first_commit
+            if tip not in (first_commit, old_tip):
+                _update_ref(repo, ref, old_tip, ["-m", "git mem", ref, tip, old_tip or "0" * len(tip)])
                 undo_record.carry(repo, temporary, branch)
 
 
@@ -75,15 +75,15 @@ def branch_tip(repo: Repository, branch: str, head: str) -> str:
     return head
 
 
-def bring_up_to_date(there: Repository, branch: str, head: str) -> None:
-    """Merge `head` into the branch, which `there` has checked out, unless the branch contains it. Raises GitMemError
+def bring_up_to_date(worktree: Repository, branch: str, head: str) -> None:
+    """Merge `head` into the branch, which `worktree` has checked out, unless the branch contains it. Raises GitMemError
     for a conflict, and as `run_commit` when a hook refuses the merge or it cannot be signed."""
-    if there.is_ancestor(head, there.head() or head):
+    if worktree.is_ancestor(head, worktree.head() or head):
         return
     try:
-        run_commit(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {branch} up to date", head])
+        run_commit(worktree, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {branch} up to date", head])
     except GitMemError as error:
-        if not run_git(there, ["ls-files", "--unmerged"]).strip():
+        if not run_git(worktree, ["ls-files", "--unmerged"]).strip():
             raise
         raise GitMemError(
             Message("'{}' conflicts with the current branch", branch),
@@ -186,5 +186,5 @@ def _is_stripped(folder: Path) -> bool:
         status = folder.lstat()
     except OSError:
         return False
-    ours = stat.S_ISDIR(status.st_mode) and system.is_ours(status)
-    return ours and folder.parent == Path(tempfile.gettempdir()).resolve() and not (folder / ".git").exists()
+    is_our_folder = stat.S_ISDIR(status.st_mode) and system.is_ours(status)
+    return is_our_folder and folder.parent == Path(tempfile.gettempdir()).resolve() and not (folder / ".git").exists()

@@ -79,14 +79,14 @@ def commit_paths(
     if encrypted:
         _ensure_checkable(repo, encrypted[0])
         message = message_without_text(message, len(encrypted))
-    new = _new_paths(repo, paths)
+    new_paths = _new_paths(repo, paths)
     try:
-        if new:
-            run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], stdin=nul_ended(new))
+        if new_paths:
+            run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], stdin=nul_ended(new_paths))
         return _run_commit(repo, message, paths, author, env)
     except BaseException:
         with suppress(GitFailed):  # the first error is the one to report
-            _unstage_new(repo, new)
+            _unstage_new(repo, new_paths)
         raise
 
 
@@ -103,8 +103,8 @@ def _new_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
     """Those of `paths` that exist and that Git does not know. `git commit --only` takes only paths that Git knows, so
     these must be added first. `add --intent-to-add` would leave an empty blob that nothing names."""
     assert repo.root is not None
-    known = set(run_git(repo, ["ls-files", "-z"]).split("\0"))
-    return [path for path in paths if path not in known and (repo.root / path).exists()]
+    known_paths = set(run_git(repo, ["ls-files", "-z"]).split("\0"))
+    return [path for path in paths if path not in known_paths and (repo.root / path).exists()]
 
 
 def _run_commit(

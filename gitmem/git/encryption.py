@@ -42,14 +42,14 @@ class GitCrypt:
     def text(self, data: bytes) -> bytes | None:
         """The text of an encrypted blob; None if no key fits, if the blob is larger than MAX_BYTES, or if the program
         fails or takes too long."""
-        found = self._decrypted(data)
-        return found[0] if found else None
+        decrypted = self._decrypted(data)
+        return decrypted[0] if decrypted else None
 
     def encrypted_as(self, text: bytes, like: bytes) -> bytes | None:
         """`text` encrypted with the key of `like`, an encrypted blob; None if no key decrypts `like` or the program
         fails."""
-        found = self._decrypted(like)
-        return self._encrypt(text, found[1]) if found else None
+        decrypted = self._decrypted(like)
+        return self._encrypt(text, decrypted[1]) if decrypted else None
 
     def encryptions(self, text: bytes) -> Iterator[bytes]:
         """`text` encrypted with each key in turn; a key with which that fails is left out. git-crypt encrypts the same
@@ -97,7 +97,7 @@ class GitCrypt:
         with process:
             system.limit_memory(process.pid, MAX_PROCESS_MEMORY)
             try:
-                out, _ = process.communicate(data, timeout=MAX_SECONDS)
+                output, _ = process.communicate(data, timeout=MAX_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 self._usable = False
@@ -105,7 +105,7 @@ class GitCrypt:
             except BaseException:
                 process.kill()
                 raise
-        return None if process.returncode != 0 else out
+        return None if process.returncode != 0 else output
 
     def _store(self, digest: bytes, text: bytes, key: Path) -> None:
         self._cache[digest] = (text, key)
@@ -136,10 +136,10 @@ def _keys(git_dirs: Sequence[Path]) -> list[Path]:
     keys: list[Path] = []
     for folder in dict.fromkeys(git_dirs):
         try:
-            found = [file for file in (folder / "git-crypt" / "keys").iterdir() if file.is_file()]
+            files = [file for file in (folder / "git-crypt" / "keys").iterdir() if file.is_file()]
         except OSError:
             continue
-        plain = (file for file in found if not file.is_symlink())
+        plain = (file for file in files if not file.is_symlink())
         keys += sorted(plain, key=lambda file: (file.name != "default", file))
     return [key.absolute() for key in keys[:MAX_KEYS]]
 
@@ -150,7 +150,7 @@ def _program(name: str, root: Path | None, environ: Mapping[str, str]) -> str:
 
     folders = [folder for folder in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
     for folder in folders:
-        found = shutil.which(name, path=folder)
-        if found and not (root and Path(found).resolve().is_relative_to(root.resolve())):
-            return found
+        path = shutil.which(name, path=folder)
+        if path and not (root and Path(path).resolve().is_relative_to(root.resolve())):
+            return path
     return ""

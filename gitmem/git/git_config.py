@@ -15,15 +15,15 @@ from gitmem.git.process import Git, first_line, read_environment
 USER_SETTINGS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")  # options of `git config`, for `users_own`
 
 
-def users_own(out: bytes) -> list[tuple[str, str, str]]:
+def users_own(output: bytes) -> list[tuple[str, str, str]]:
     """(key, value, scope) from the output of `git config` with USER_SETTINGS, without the repository's own settings.
     The scope is `system`, `global` or `command`."""
-    return [(key, value, scope) for scope, key, value in _scoped(out) if scope in ("system", "global", "command")]
+    return [(key, value, scope) for scope, key, value in _scoped(output) if scope in ("system", "global", "command")]
 
 
-def _scoped(out: bytes) -> Iterator[tuple[str, str, str]]:
+def _scoped(output: bytes) -> Iterator[tuple[str, str, str]]:
     """(scope, key, value) from the output of `git config` with USER_SETTINGS; the value is "" for a key without one."""
-    fields = os.fsdecode(out).split("\0")
+    fields = os.fsdecode(output).split("\0")
     for scope, pair in zip(fields[::2], fields[1::2], strict=False):
         key, _, value = pair.partition("\n")
         yield scope, key, value
@@ -36,38 +36,39 @@ def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
     return users_own(_config(Path("/"), elsewhere, USER_SETTINGS))
 
 
-def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
-    """The `mem.*` keys of the own configuration of the repository that contains the folder `at`, each once; [] outside
+def clones_settings(folder: Path, environ: Mapping[str, str]) -> list[str]:
+    """The `mem.*` keys of the own configuration of the repository that contains `folder`, each once; [] outside
     a repository. No code reads their values: they may come with a clone.
 
     Raises GitFailed if Git cannot read the configuration.
     """
-    scoped = _scoped(_config(at, environ, USER_SETTINGS))
+    scoped = _scoped(_config(folder, environ, USER_SETTINGS))
     keys = [key for scope, key, _ in scoped if scope in ("local", "worktree")]
     return list(dict.fromkeys(keys))
 
 
-def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
-    """The files from which Git reads the settings of the repository at the folder `at`, included files too.
+def config_files(folder: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The files from which Git reads the settings of the repository at `folder`, included files too.
 
     Files of the user's settings that do not exist yet are listed as well: a setting changes only if one of the files
     does. Raises GitFailed if Git cannot read the configuration.
     """
-    origins = dict.fromkeys(_config(at, environ, ("--list", "--show-origin", "--name-only", "-z")).split(b"\0")[::2])
-    files = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
+    output = _config(folder, environ, ("--list", "--show-origin", "--name-only", "-z"))
+    origins = dict.fromkeys(output.split(b"\0")[::2])
+    files = [folder / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
     home, global_file = environ.get("HOME", ""), environ.get("GIT_CONFIG_GLOBAL")
     if global_file:
         files.append(Path(global_file))
     if home:
-        folder = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-        files += [Path(folder, "git/config"), Path(home, ".gitconfig")]
+        user_folder = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        files += [Path(user_folder, "git/config"), Path(home, ".gitconfig")]
     return list(dict.fromkeys([*files, Path("/etc/gitconfig")]))
 
 
-def _config(at: Path, environ: Mapping[str, str], options: Sequence[str]) -> bytes:
-    """The output of `git config` in the folder `at`, b"" if no key matches. Raises GitFailed if Git cannot read the
+def _config(folder: Path, environ: Mapping[str, str], options: Sequence[str]) -> bytes:
+    """The output of `git config` in `folder`, b"" if no key matches. Raises GitFailed if Git cannot read the
     configuration."""
-    result = Git(at, read_environment(environ)).result(["config", *options])
+    result = Git(folder, read_environment(environ)).result(["config", *options])
     if result.returncode not in (0, 1):
         raise GitFailed(first_line(os.fsdecode(result.stderr)) or "git config failed")
     return result.stdout
@@ -75,8 +76,8 @@ def _config(at: Path, environ: Mapping[str, str], options: Sequence[str]) -> byt
 
 def settings_as_variables(settings: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, str]:
     """The environment variables that add `settings` to one run of Git, after the settings that `environ` adds."""
-    given = environ.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdecimal() else 0
+    count_text = environ.get("GIT_CONFIG_COUNT", "")
+    count = int(count_text) if count_text.isdecimal() else 0
     variables = {"GIT_CONFIG_COUNT": str(count + len(settings))}
     for number, (key, value) in enumerate(settings.items(), count):
         variables |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}

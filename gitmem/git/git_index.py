@@ -58,26 +58,26 @@ class StagedText:
 def stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
     """Stage new bytes over entries of Git's index. Raises Changed, and stages nothing, if an entry is not as it was;
     GitMemError if the text of an encrypted file cannot be encrypted."""
-    after = [text.before._replace(oid=_stored(repo, text)) for text in staged]
-    now = {entry.path: (entry.mode, entry.oid) for entry in repo.staged()}
+    new_entries = [text.before._replace(oid=_stored(repo, text)) for text in staged]
+    staged_now = {entry.path: (entry.mode, entry.oid) for entry in repo.staged()}
     for text in staged:
-        if now.get(text.before.path) != (text.before.mode, text.before.oid):
+        if staged_now.get(text.before.path) != (text.before.mode, text.before.oid):
             raise Changed(
                 Message("something else was staged of '{}' meanwhile; nothing was written", text.before.path),
                 "run it again",
             )
-    stage_entries(repo, after)
+    stage_entries(repo, new_entries)
 
 
 def _stored(repo: Repository, text: StagedText) -> str:
     """Store the new bytes, encrypted if the old blob is. Returns the oid of the new blob. Raises GitMemError if they
     cannot be encrypted or stored."""
-    (before,) = repo.stored([text.before.oid])
-    if before is None or not is_encrypted(before):
+    (old_data,) = repo.stored([text.before.oid])
+    if old_data is None or not is_encrypted(old_data):
         return store_blob(repo, text.data)
     git_crypt, encrypted = repo.git_crypt(), None
     if git_crypt and text.data:
-        encrypted = git_crypt.encrypted_as(text.data, before)
+        encrypted = git_crypt.encrypted_as(text.data, old_data)
     if encrypted is None:
         raise GitMemError(
             Message("'{}' is stored encrypted, and git-crypt did not encrypt its new text", text.before.path)

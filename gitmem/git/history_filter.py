@@ -55,9 +55,9 @@ class Masking:
         """The bytes with the text masked, the names of old paths replaced, and citations of the old oids of `blobs`
         updated. Text in UTF-16 stays. Returns `data` itself if nothing changes."""
         text = data.decode("utf-8", "surrogateescape")
-        new = self._pattern.sub(self._mask_with_line_breaks, text)
-        if new != text:
-            data = new.encode("utf-8", "surrogateescape")
+        new_text = self._pattern.sub(self._mask_with_line_breaks, text)
+        if new_text != text:
+            data = new_text.encode("utf-8", "surrogateescape")
         for old, name in self._names:
             data = data.replace(old, name)
         if self._blobs and b"#L" in data:
@@ -69,10 +69,10 @@ class Masking:
         return self.mask + "\n" * match[0].count("\n")
 
     def _cited(self, match: re.Match[bytes]) -> bytes:
-        new = self._blobs.get(match[2][:SHORT])
-        if new is None:
+        new_oid = self._blobs.get(match[2][:SHORT])
+        if new_oid is None:
             return match[0]
-        return match[1] + new[: len(match[2])]
+        return match[1] + new_oid[: len(match[2])]
 
 
 def _stem(path: str) -> bytes:
@@ -90,12 +90,12 @@ def main() -> None:
     """Rewrite the history of the repository in the current folder. Standard input is a `Rewrite` as JSON."""
     import git_filter_repo as filter_repo
 
-    given = json.load(sys.stdin)
-    paths = [(old, new) for old, new in given["paths"]]
-    masking = Masking(given["pattern"], given["mask"], paths, given["blobs"])
+    parameters = json.load(sys.stdin)
+    paths = [(old, new) for old, new in parameters["paths"]]
+    masking = Masking(parameters["pattern"], parameters["mask"], paths, parameters["blobs"])
     records = None
-    if given["records"]:
-        records = re.compile(given["records"].encode(), re.MULTILINE)
+    if parameters["records"]:
+        records = re.compile(parameters["records"].encode(), re.MULTILINE)
     names = {old.encode("utf-8", "surrogateescape"): new.encode("utf-8", "surrogateescape") for old, new in paths}
 
     def blob(item: Any, _: Any) -> None:

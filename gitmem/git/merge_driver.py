@@ -64,8 +64,8 @@ def driver_problem(repo: Repository, python: str) -> str:
     value = _setting(repo, DRIVER)
     if value is None:
         return ""
-    known = {dict(merge_driver_settings(each))[DRIVER] for each in (python, "")}
-    if value in known:
+    our_commands = {dict(merge_driver_settings(program))[DRIVER] for program in (python, "")}
+    if value in our_commands:
         return _tried(repo, value) or _attribute_problem(repo)
     runs = re.match(r"g='([^']*)';", value)
     if runs is None or value != dict(merge_driver_settings(runs[1]))[DRIVER]:
@@ -115,15 +115,15 @@ def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry
     if not dry:
         for command in commands:
             run_git(repo, ["config", "--local", *command])
-    old = _attributes(repo)
-    new = BLOCK.sub(b"", old)
+    old_data = _attributes(repo)
+    new_data = BLOCK.sub(b"", old_data)
     rows = [f"{_attribute_of(pattern)} merge=gitmem" for pattern in daily if pattern.isprintable()]
     rows = [*_rows_to_add(repo), *rows]
     if rows:
-        if new and not new.endswith(b"\n"):
-            new += b"\n"
-        new += "\n".join([BEGIN, *rows, END, ""]).encode()
-    return bool(commands) | _write_attributes(repo, old, new, dry)
+        if new_data and not new_data.endswith(b"\n"):
+            new_data += b"\n"
+        new_data += "\n".join([BEGIN, *rows, END, ""]).encode()
+    return bool(commands) | _write_attributes(repo, old_data, new_data, dry)
 
 
 def take_out(repo: Repository, *, dry: bool = False) -> bool:
@@ -132,8 +132,8 @@ def take_out(repo: Repository, *, dry: bool = False) -> bool:
     present = _setting(repo, f"{SECTION}.driver") is not None
     if present and not dry:
         run_git(repo, ["config", "--local", "--remove-section", SECTION])
-    old = _attributes(repo)
-    return present | _write_attributes(repo, old, BLOCK.sub(b"", old), dry)
+    old_data = _attributes(repo)
+    return present | _write_attributes(repo, old_data, BLOCK.sub(b"", old_data), dry)
 
 
 def _attribute_of(pattern: str) -> str:
@@ -174,13 +174,13 @@ def _attributes(repo: Repository) -> bytes:
         return b""
 
 
-def _write_attributes(repo: Repository, old: bytes, new: bytes, dry: bool) -> bool:
-    if new == old:
+def _write_attributes(repo: Repository, old_data: bytes, new_data: bytes, dry: bool) -> bool:
+    if new_data == old_data:
         return False
     if dry:
         return True
-    if new:
-        write_atomic(repo.common_dir, "info/attributes", new)
+    if new_data:
+        write_atomic(repo.common_dir, "info/attributes", new_data)
     else:
         os.unlink(repo.common_dir / "info" / "attributes")
     return True

@@ -30,8 +30,8 @@ def merge_text(
     with temporary_folder() as folder:
         for name, data in files.items():
             (folder / name).write_bytes(data)
-        named = [word for label in files for word in ("-L", label)]
-        command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={marker}", *named, *files]
+        label_options = [word for label in files for word in ("-L", label)]
+        command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={marker}", *label_options, *files]
         env = {
             **read_environment(environ),
             "GIT_DIR": os.path.join(folder, "none"),

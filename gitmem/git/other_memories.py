@@ -37,10 +37,10 @@ def clean(environ: Mapping[str, str]) -> dict[str, str]:
 def shown_url(url: str) -> str:
     """A URL without a user name, password or token before `@` in its host part. A text without `://`, such as
     `user@host:path`, is unchanged."""
-    scheme, separator, rest = url.partition("://")
+    scheme, separator, address = url.partition("://")
     if not separator:
         return url
-    host, slash, path = rest.partition("/")
+    host, slash, path = address.partition("/")
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 

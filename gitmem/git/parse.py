@@ -39,11 +39,11 @@ GIT_CHARSETS = lazy(
 )
 
 
-def parse_entries(out: bytes) -> list[Entry]:
+def parse_entries(output: bytes) -> list[Entry]:
     """Parses `ls-tree -r -z`: rows `MODE TYPE OID<tab>PATH`."""
     entries = []
     modes: dict[str, int] = {}  # octal digits -> mode; a tree may have a hundred thousand entries and has five modes
-    for row in _rows(out):
+    for row in _rows(output):
         header, _, path = row.partition("\t")
         octal, _, oid = header.split(" ")
         if octal not in modes:
@@ -52,11 +52,11 @@ def parse_entries(out: bytes) -> list[Entry]:
     return entries
 
 
-def parse_staged(out: bytes) -> list[Entry]:
+def parse_staged(output: bytes) -> list[Entry]:
     """Parses `ls-files -s -z`, rows `MODE OID STAGE<tab>PATH`: entries of stage 0, and of stage 2 (ours) for unmerged
     paths."""
     entries = []
-    for row in _rows(out):
+    for row in _rows(output):
         header, _, path = row.partition("\t")
         octal, oid, stage = header.split(" ")
         if stage in ("0", "2"):
@@ -64,11 +64,11 @@ def parse_staged(out: bytes) -> list[Entry]:
     return entries
 
 
-def parse_removals(out: bytes) -> dict[str, str]:
+def parse_removals(output: bytes) -> dict[str, str]:
     """Parses `log --raw -z --format=%x00%H` of removals: path -> the newest commit that removed it."""
     newest_removal: dict[str, str] = {}
     commit = ""
-    fields = iter(out.split(b"\0"))
+    fields = iter(output.split(b"\0"))
     for field in fields:
         word = field.strip(b"\n")
         if word.startswith(b":"):  # a raw difference; its path is the next field
@@ -79,14 +79,14 @@ def parse_removals(out: bytes) -> dict[str, str]:
     return newest_removal
 
 
-def parse_raw(out: bytes) -> list[Change]:
+def parse_raw(output: bytes) -> list[Change]:
     """Parses `--raw -z --no-abbrev` of a difference; an all-zero oid becomes "".
 
     A change is a field `:OLD_MODE NEW_MODE OLD_OID NEW_OID STATUS`, a field with its path and, for a rename or a copy,
     a field with its new path. R and C have a similarity after the letter (`R087`).
     """
     changes = []
-    fields = iter(out.split(b"\0"))
+    fields = iter(output.split(b"\0"))
     for field in fields:
         header = field.lstrip(b"\n")
         if not header.startswith(b":"):
@@ -160,7 +160,7 @@ def parse_messages(pieces: Iterable[bytes]) -> Iterator[LoggedCommit]:
         )
 
 
-def parse_blame(out: bytes) -> list[BlameLine]:
+def parse_blame(output: bytes) -> list[BlameLine]:
     """Parses `blame --porcelain`.
 
     Each line of the file is a header `OID SOURCE_LINE LINE [LINES_IN_GROUP]`, rows about the commit if it is named for
@@ -168,7 +168,7 @@ def parse_blame(out: bytes) -> list[BlameLine]:
     """
     lines = []
     commit, source_line, line = "", 0, 0
-    for row in out.split(b"\n"):
+    for row in output.split(b"\n"):
         if row.startswith(b"\t"):
             text = _text(row.removeprefix(b"\t"))
             lines.append(BlameLine(line, text, commit, source_line))
@@ -196,9 +196,9 @@ def parse_tree(data: bytes, oid_bytes: int) -> tuple[int, list[str]]:
     return files, subtrees
 
 
-def _rows(out: bytes) -> Iterator[str]:
+def _rows(output: bytes) -> Iterator[str]:
     """The rows of a listing with `-z`. The whole is decoded at once, which is faster than row by row."""
-    return filter(None, os.fsdecode(out).split("\0"))
+    return filter(None, os.fsdecode(output).split("\0"))
 
 
 def _text(data: bytes) -> str:

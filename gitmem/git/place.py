@@ -37,15 +37,15 @@ def discover(start: Path, environ: Mapping[str, str]) -> Place:
     return place_of(start, *Git(start, read_environment(environ)).start(REV_PARSE).communicate())
 
 
-def place_of(start: Path, out: bytes, stderr: bytes) -> Place:
+def place_of(start: Path, output: bytes, stderr: bytes) -> Place:
     """The place from the output of REV_PARSE in the folder `start`. Raises NotARepository if there is no repository,
     UntrustedRepository if Git does not trust it, GitFailed if Git cannot open it or a path of it has a line break."""
-    lines = [os.fsdecode(line) for line in out.split(b"\n")[:-1]]
+    lines = [os.fsdecode(line) for line in output.split(b"\n")[:-1]]
     if len(lines) < 4:
         problem = os.fsdecode(stderr)
         if "dubious ownership" in problem:
-            named = _DUBIOUS.search(problem)
-            path = named[1] if named else os.fspath(start)
+            match = _DUBIOUS.search(problem)
+            path = match[1] if match else os.fspath(start)
             raise UntrustedRepository(
                 Message("Git does not trust the repository at '{}': another user owns it", path),
                 Message("if you trust it: {}", f"git config --global --add safe.directory {shlex.quote(path)}"),

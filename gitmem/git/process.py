@@ -159,19 +159,19 @@ def read_in_thread(pipe: IO[bytes]) -> Callable[[], bytes]:
     Returns a function that waits for the end and returns the first MAX_STDERR_BYTES. (Git warns once for each folder
     whose path is too long.)
     """
-    start = bytearray()
+    beginning = bytearray()
 
     def read() -> None:
         with suppress(ValueError):  # the caller wants no more of the output and has closed the pipes
             while piece := pipe.read(PIECE_BYTES):
-                start.extend(piece[: MAX_STDERR_BYTES - len(start)])
+                beginning.extend(piece[: MAX_STDERR_BYTES - len(beginning)])
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
 
     def result() -> bytes:
         reader.join()
-        return bytes(start)
+        return bytes(beginning)
 
     return result
 

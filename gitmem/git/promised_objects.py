@@ -32,8 +32,8 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
     remote = _promisor(repo)
     if not remote:
         return
-    wanted = "".join(f"{oid}\n" for oid in dict.fromkeys(oids))
-    if not wanted:
+    lines = "".join(f"{oid}\n" for oid in dict.fromkeys(oids))
+    if not lines:
         return
     options = (
         "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--no-auto-maintenance",
@@ -42,7 +42,7 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
     settings = ("-c", "fetch.negotiationAlgorithm=noop", "-c", "protocol.ext.allow=never")
     git = git_of(repo)
     fetching = git._replace(env={name: value for name, value in git.env.items() if name != "GIT_NO_LAZY_FETCH"})
-    fetching.result([*settings, "fetch", *options, remote], wanted.encode())
+    fetching.result([*settings, "fetch", *options, remote], lines.encode())
 
 
 def fetch_trees(repo: Repository, trees: Iterable[str]) -> None:

@@ -81,30 +81,30 @@ def ref_objects(repo: Repository, prefix: str) -> list[RefObject]:
     form = "--format=%(objectname) %(objecttype) %(refname)"
     lines = os.fsdecode(git_of(repo).run(["for-each-ref", form, prefix])).splitlines()
     rows = [line.split(" ", 2) for line in lines]
-    asked = "".join(f"{oid}^{{}}\n" for oid, _, _ in rows).encode("ascii")
-    answers = git_of(repo).run(["cat-file", "--batch-check=%(objectname) %(objecttype)"], stdin=asked)
-    found = []
+    names = "".join(f"{oid}^{{}}\n" for oid, _, _ in rows).encode("ascii")
+    answers = git_of(repo).run(["cat-file", "--batch-check=%(objectname) %(objecttype)"], stdin=names)
+    objects = []
     for (oid, kind, ref), answer in zip(rows, answers.decode("ascii").splitlines(), strict=True):
         peeled, _, peeled_kind = answer.partition(" ")
         if peeled_kind not in ("commit", "tree", "blob"):  # `<asked> missing`
             peeled, peeled_kind = "", ""
-        found.append(RefObject(ref, oid, kind == "tag", peeled_kind, peeled))
-    return found
+        objects.append(RefObject(ref, oid, kind == "tag", peeled_kind, peeled))
+    return objects
 
 
 def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """(oid, the tag object's bytes: headers and message) of those of `oids` that are tag objects."""
     data = git_of(repo).run(["cat-file", "--batch"], stdin="".join(f"{oid}\n" for oid in oids).encode())
     while data:
-        head, _, rest = data.partition(b"\n")
+        head, _, remaining = data.partition(b"\n")
         words = head.split()
         if len(words) != 3:  # `<oid> missing`
-            data = rest
+            data = remaining
             continue
         size = int(words[2])
         if words[1] == b"tag":
-            yield words[0].decode("ascii"), rest[:size]
-        data = rest[size + 1 :]
+            yield words[0].decode("ascii"), remaining[:size]
+        data = remaining[size + 1 :]
 
 
 def commit_ids(repo: Repository) -> frozenset[str]:
@@ -123,10 +123,10 @@ def shallow(repo: Repository) -> frozenset[str]:
 
 def _fields(stream: IO[bytes]) -> Iterator[bytes]:
     """The NUL-ended fields of a stream."""
-    rest = b""
+    unfinished = b""
     while chunk := stream.read(PIECE_BYTES):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
+        *complete, unfinished = (unfinished + chunk).split(b"\0")
+        yield from complete
 
 
 def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[PathChange]]]:
@@ -141,10 +141,10 @@ def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[PathChange]]]:
         sides = len(field) - len(field.lstrip(b":"))
         words = field[sides:].decode().split(" ")
         modes, oids = words[: sides + 1], words[sides + 1 : 2 * sides + 2]
-        olds = tuple(oid for oid in oids[:-1] if oid.strip("0"))
-        new = oids[-1] if oids[-1].strip("0") else ""
+        old_oids = tuple(oid for oid in oids[:-1] if oid.strip("0"))
+        new_oid = oids[-1] if oids[-1].strip("0") else ""
         if len(changes) >= MAX_FILES:
             raise too_many_files()
-        changes.append(PathChange(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
+        changes.append(PathChange(os.fsdecode(next(fields)), int(modes[-1], 8), new_oid, old_oids))
     if commit:
         yield commit, changes

@@ -33,17 +33,17 @@ def towards(repo: Repository, target: str, tip: str) -> CommitRange:
     return CommitRange(repo.merge_base(target, tip) or "", tip, target)
 
 
-def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRange:
+def split_range(repo: Repository, typed: str, *, needs_base: bool = False) -> CommitRange:
     """The range that a person typed.
 
     `A..B` and `A...B` both start at the merge base, so that a line that only A has does not count as removed, or at A
-    if there is no merge base; A judges. `A..` ends at HEAD. One revision, or "" (HEAD), has no base; with `both` it
-    raises UsageError. Raises UnknownRevision for a side that names no commit, and GitMemError for "" before the first
-    commit.
+    if there is no merge base; A judges. `A..` ends at HEAD. One revision, or "" (HEAD), has no base; with `needs_base`
+    it raises UsageError. Raises UnknownRevision for a side that names no commit, and GitMemError for "" before the
+    first commit.
     """
     dots = "..." if "..." in typed else ".."
     left, separator, right = typed.partition(dots)
-    if both and not separator:
+    if needs_base and not separator:
         raise UsageError(Message("'{}' is no range", typed), "write BASE..HEAD, for example main..HEAD")
     if not separator and not typed and repo.head() is None:
         raise GitMemError("there is no commit here yet", "git commit")
@@ -51,8 +51,8 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
     if not separator:
         return CommitRange("", head)
     target = repo.resolve(left or "HEAD")
-    found = towards(repo, target, head)
-    return found if found.base else found._replace(base=target)
+    commits = towards(repo, target, head)
+    return commits if commits.base else commits._replace(base=target)
 
 
 def resolve_at(repo: Repository, text: str, now: datetime) -> str:
@@ -65,14 +65,14 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     try:
         return repo.resolve(text)
     except UnknownRevision as unknown:
-        when = end_of(text, now)
-        if when is None and (text not in ("HEAD", "@") or repo.head() is not None):
+        moment = end_of(text, now)
+        if moment is None and (text not in ("HEAD", "@") or repo.head() is not None):
             hint = Message("a revision (git log --oneline --all) or a time: {}", f"{FORMS}, YYYY-MM-DDTHH:MM[Z]")
             raise UnknownRevision(unknown.message, hint) from None
     if (head := repo.head()) is None:
         raise UsageError("there is no commit yet", "git add -A && git commit")
-    assert when is not None  # it is None only for HEAD before the first commit
+    assert moment is not None  # it is None only for HEAD before the first commit
     for commit in repo.log([head], first_parent=True):
-        if commit.commit_date <= when:
+        if commit.commit_date <= moment:
             return commit.oid
     raise UnknownRevision(Message("there is no commit at or before {}", text), "git log --first-parent shows the dates")

@@ -280,17 +280,17 @@ def commit_files(
 
 def ensure_position(repo: Repository, before: Position) -> None:
     """Raise Changed if HEAD or the branch is not what `before` says."""
-    now = position(repo)
-    if now.branch != before.branch:
+    current = position(repo)
+    if current.branch != before.branch:
         raise Changed(
             Message(
                 "the branch changed from '{}' to '{}' meanwhile; nothing was written",
                 before.branch or "a detached HEAD",
-                now.branch or "a detached HEAD",
+                current.branch or "a detached HEAD",
             ),
             "run it again on the branch you mean",
         )
-    if now.head != before.head:
+    if current.head != before.head:
         raise Changed("somebody committed here meanwhile; nothing was written", "run it again")
 
 
@@ -314,10 +314,10 @@ def replaced(
     """
     assert repo.root is not None
     scratch = scratch_folder(repo)
-    wanted = {path: data for path, data in contents.items() if data != noted[path]}
+    changed = {path: data for path, data in contents.items() if data != noted[path]}
     if recorded:
-        write_record(repo, (before or position(repo)).head, noted, wanted)
-    files = [Replacement(repo.root, path, noted[path], data, scratch) for path, data in wanted.items()]
+        write_record(repo, (before or position(repo)).head, noted, changed)
+    files = [Replacement(repo.root, path, noted[path], data, scratch) for path, data in changed.items()]
     try:
         for file in files:
             with blocked_signals():
@@ -345,7 +345,7 @@ def replaced(
         new_head = ""
         if before is not None and repo.head() != before.head:
             new_head = repo.head() or ""
-        undo_record.remember(repo, noted, wanted, new_head)
+        undo_record.remember(repo, noted, changed, new_head)
 
 
 def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:

@@ -129,13 +129,13 @@ def last_write(repo: Repository) -> list[Entry]:
     return groups[-1] if groups else []
 
 
-def carry(repo: Repository, there: Repository, branch: str) -> None:
-    """Add the writes of the temporary work tree `there`, now those of `branch`, to the record of `repo` as one group.
+def carry(repo: Repository, worktree: Repository, branch: str) -> None:
+    """Add the writes of the temporary `worktree`, now those of `branch`, to the record of `repo` as one group.
 
     Does nothing if the record cannot be written: the writes themselves are done.
     """
     group = secrets.token_hex(8)
-    entries = [replace(entry, group=group, branch=branch) for entry in load(there)]
+    entries = [replace(entry, group=group, branch=branch) for entry in load(worktree)]
     with suppress(OSError, GitMemError), locked(repo.common_dir, "write", CARRY_WAIT_SECONDS):
         if entries:
             _save(repo, [*load(repo), *entries])
@@ -162,17 +162,17 @@ def drop_texts(repo: Repository, *, mark: bool = False) -> None:
     entries = [_without_texts(entry) for entry in load(repo)]
     if mark:
         entries.append(Entry(_now(), "", "", {}))
-    kept: list[Entry] = []
+    remaining: list[Entry] = []
     for entry in entries:
-        repeated = kept and not kept[-1].files and not entry.files
+        repeated = remaining and not remaining[-1].files and not entry.files
         if not repeated:  # of several entries without files in a row one is enough
-            kept.append(entry)
+            remaining.append(entry)
     for file in state_dir(repo.common_dir, make=False).glob("undo-*.json"):
         try:
             file.unlink(missing_ok=True)
         except OSError as error:
             raise GitMemError(Message("cannot remove '{}': {}", file, error.strerror)) from None
-    _save(repo, kept)
+    _save(repo, remaining)
 
 
 def _name(repo: Repository) -> str:
@@ -246,7 +246,7 @@ def _entry(row: Any) -> Entry:
         if text is not None:
             text = base64.b64decode(text)
         files[path] = Written(text, before, after)
-    at, commit, group, branch = row["at"], row["commit"], row["group"], row.get("branch", "")
-    if not all(isinstance(text, str) for text in (at, commit, group, branch)):
+    written_at, commit, group, branch = row["at"], row["commit"], row["group"], row.get("branch", "")
+    if not all(isinstance(text, str) for text in (written_at, commit, group, branch)):
         raise TypeError
-    return Entry(at, commit, group, files, branch)
+    return Entry(written_at, commit, group, files, branch)

@@ -44,13 +44,13 @@ def finish_git(
         stdin = stdin.encode("utf-8", "surrogateescape")
     with _start(folder, args, environ, stdin is not None, own_session) as process:
         try:
-            out, stderr = communicate(process, stdin)
+            stdout, stderr = communicate(process, stdin)
         except BaseException:
             _end(process, own_session)
             raise
     if process.returncode != 0:
-        raise _failure(args[0], os.fsdecode(stderr).strip() or os.fsdecode(out).strip())
-    return os.fsdecode(out)
+        raise _failure(args[0], os.fsdecode(stderr).strip() or os.fsdecode(stdout).strip())
+    return os.fsdecode(stdout)
 
 
 def _start(

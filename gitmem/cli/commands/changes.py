@@ -34,7 +34,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
     git mem changes v1.2..v1.3 --json
     """
     repo, config = open_here()
-    base, head, _ = split_range(repo, span or default_span(repo), both=True)
+    base, head, _ = split_range(repo, span or default_span(repo), needs_base=True)
     changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
     changes = without_secret_lines(without_forgotten(changes, forgotten_texts(repo)))
     if as_json:

@@ -147,7 +147,7 @@ def _install_in(
         python=_interpreter(repo, folder),
         names=selection.names,
         promote=promote or promotion_mode(folder),
-        only=only_repository,
+        git_dir=only_repository,
         former=former_name(repo.common_dir),
         dry=dry_run,
     )
@@ -199,8 +199,8 @@ def _notes(repo: Repository, folder: Path, selection: HookSelection) -> Iterator
     if is_shared(repo, folder) and shutil.which("git-mem") is None:
         yield "note: these hooks may be tracked, so they call git-mem by its name, which is not on your PATH"
     if is_husky(folder):
-        own = folder.name
-        yield f"note: husky writes {own}/_ anew, so our lines stand in the files of {own}, which it runs"
+        husky = folder.name
+        yield f"note: husky writes {husky}/_ anew, so our lines stand in the files of {husky}, which it runs"
     file = lefthook_file(repo)
     if file is not None:
         yield from _lefthook_notes(file, selection.names)
@@ -213,10 +213,10 @@ def _lefthook_notes(file: Path, names: Sequence[str]) -> Iterator[str]:
     alike in all of them.
     """
     text = file.read_text("utf-8", "replace")
-    lacking = [job for job in LEFTHOOK_JOBS if job.hook in names and f"hook {job.hook}" not in text]
-    if lacking:
+    missing = [job for job in LEFTHOOK_JOBS if job.hook in names and f"hook {job.hook}" not in text]
+    if missing:
         yield f"note: lefthook writes hook files anew and moves ours away; to have it run ours, add to {file.name}:"
-        for job in lacking:
+        for job in missing:
             yield job.yaml()
 
 
@@ -245,14 +245,14 @@ def _changes_json(changes: HookChanges) -> dict[str, object]:
 def show_changes(changes: HookChanges, *, without_steps: str, driver_change: str) -> None:
     """Print the changes. `without_steps`: the sentence to print if no hook changed; the folder follows it.
     `driver_change`: the word for a change of the merge driver, such as "set"."""
-    would = ""
+    prefix = ""
     if changes.dry_run:
-        would = "would be: "
+        prefix = "would be: "
     for step in changes.steps:
-        write(escape(f"{would}{step.path.name}: {step.what}") + "\n")
+        write(escape(f"{prefix}{step.path.name}: {step.what}") + "\n")
     if changes.changed_merge_driver:
-        where = f"{merge_driver.SECTION} in the configuration of this clone"
-        write(f"{would}merge driver: {driver_change} ({where})\n")
+        section = f"{merge_driver.SECTION} in the configuration of this clone"
+        write(f"{prefix}merge driver: {driver_change} ({section})\n")
     if not changes.steps:
         write(f"{without_steps} ")
     write(escape(f"in {changes.folder}") + "\n")

@@ -49,7 +49,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     git mem review origin/main..HEAD --format sarif > review.sarif
     """
     repo, config = open_here()
-    chosen = split_range(repo, span or default_span(repo), both=True)
+    chosen = split_range(repo, span or default_span(repo), needs_base=True)
     layout = layout_at(repo, chosen.tip, config)
     result = review_commits(repo, config, chosen, layout, now(), time.perf_counter)
     if as_json:

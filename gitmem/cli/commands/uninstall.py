@@ -111,11 +111,11 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
 def _remove_hooks(repo: Repository, dry_run: bool) -> list[Step]:
     """Remove our lines from the hook files in Git's folder of hooks, and in the repository's own, which was used before
     core.hooksPath was set. Returns what was done to each file."""
-    only, former = repo.common_dir.as_posix(), former_name(repo.common_dir)
+    git_dir, former = repo.common_dir.as_posix(), former_name(repo.common_dir)
     folders = {folder.resolve(): folder for folder in (repo.common_dir / "hooks", hooks_folder(repo))}
-    steps = [
-        step for folder in folders.values() for step in uninstall_hooks(folder, only=only, former=former, dry=dry_run)
-    ]
+    steps = []
+    for folder in folders.values():
+        steps += uninstall_hooks(folder, git_dir=git_dir, former=former, dry=dry_run)
     if not dry_run:
         remember(repo.common_dir, ())
     return steps

@@ -41,15 +41,16 @@ ONLY = re.compile(rb"^gitmem_only='((?:[^']|'\\'')*)'$", re.MULTILINE)
 IF_NAMED = 'case "\n$gitmem_only\n" in *"\n$(git rev-parse --path-format=absolute --git-common-dir)\n"*)'
 
 
-def block(hook: str, python: str = "", promote: str = "", only: Sequence[str] = ()) -> str:
+def block(hook: str, python: str = "", promote: str = "", git_dirs: Sequence[str] = ()) -> str:
     """The block of a hook.
 
     `python`: the interpreter to run, "" for `git-mem` on PATH. `promote`: the mode of a promotion after a commit, ""
-    for none. `only`: the Git directories for which the block acts, empty if the hook folder belongs to one repository.
+    for none. `git_dirs`: the Git directories for which the block acts, empty if the hook folder belongs to one
+    repository.
     """
     lines = [script(name, hook, python, promote) for name in ("run", *SCRIPTS[hook])]
-    if only:
-        lines = [_only_line(only), IF_NAMED, *lines, ";; esac"]
+    if git_dirs:
+        lines = [_only_line(git_dirs), IF_NAMED, *lines, ";; esac"]
     return "\n".join([FIRST_LINE, *lines, END, ""])
 
 
@@ -83,17 +84,17 @@ def repositories(data: bytes) -> tuple[str, ...]:
     return tuple(os.fsdecode(line[1]).replace("'\\''", "'").split("\n"))
 
 
-def with_repositories(data: bytes, only: Sequence[str]) -> bytes:
-    """The content of a hook file whose block acts for the Git directories `only` instead of those that it named;
+def with_repositories(data: bytes, git_dirs: Sequence[str]) -> bytes:
+    """The content of a hook file whose block acts for the Git directories `git_dirs` instead of those that it named;
     unchanged if it named none."""
-    return ONLY.sub(lambda _: os.fsencode(_only_line(only)), data, count=1)
+    return ONLY.sub(lambda _: os.fsencode(_only_line(git_dirs)), data, count=1)
 
 
 def is_current(text: bytes, hook: str) -> bool:
     """Whether `text` is the block that this version writes for `hook`, whatever the interpreter, promotion and
     repositories."""
     without_options = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", text, flags=re.MULTILINE)
-    return without_options == os.fsencode(block(hook, only=repositories(text)))
+    return without_options == os.fsencode(block(hook, git_dirs=repositories(text)))
 
 
 def _only_line(directories: Sequence[str]) -> str:

@@ -39,16 +39,16 @@ class Step:
 
 
 def install(
-    folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, only: str = "", former: str = "",
+    folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, git_dir: str = "", former: str = "",
     dry: bool = False,
 ) -> list[Step]:  # fmt: skip
     """Write our block to each hook of `folder`, or update it. Returns the changes, made or (with `dry`) to be made.
 
     `python`: the interpreter that the hooks run, "" for `git-mem` on PATH. `promote`: the mode of a promotion after a
-    commit, "" for none. `only`: the Git directory for which the block acts, beside those that the block names already;
-    "" if the folder belongs to one repository. `former`: the name of the same repository before it was moved, which the
-    block names no longer; "" for none. Raises GitMemError if a file cannot be read or written; hooks before it are
-    changed then.
+    commit, "" for none. `git_dir`: the Git directory for which the block acts, beside those that the block names
+    already; "" if the folder belongs to one repository. `former`: the name of the same repository before it was moved,
+    which the block names no longer; "" for none. Raises GitMemError if a file cannot be read or written; hooks before
+    it are changed then.
     """
     steps = []
     try:
@@ -56,11 +56,11 @@ def install(
             folder.mkdir(parents=True, exist_ok=True)
         for name in names:
             path = folder / name
-            repository_names: tuple[str, ...] = ()
-            if only:
-                kept = (repository for repository in repositories(_content(path)) if repository != former)
-                repository_names = tuple(dict.fromkeys([*kept, only]))
-            step = _installation(path, block(name, python, promote, repository_names))
+            git_dirs: tuple[str, ...] = ()
+            if git_dir:
+                kept = (named_dir for named_dir in repositories(_content(path)) if named_dir != former)
+                git_dirs = tuple(dict.fromkeys([*kept, git_dir]))
+            step = _installation(path, block(name, python, promote, git_dirs))
             if step is None:
                 continue
             if not dry:
@@ -74,17 +74,17 @@ def install(
     return steps
 
 
-def uninstall(folder: Path, *, only: str = "", former: str = "", dry: bool = False) -> list[Step]:
+def uninstall(folder: Path, *, git_dir: str = "", former: str = "", dry: bool = False) -> list[Step]:
     """Remove our blocks. Every other byte, mode and link is then as it was before `install`. Returns the changes.
 
-    A block that names other repositories beside `only` and `former` (as in `install`) stays for those. With `dry`
+    A block that names other repositories beside `git_dir` and `former` (as in `install`) stays for those. With `dry`
     nothing is written. Raises GitMemError if a file cannot be read or changed; hooks before it are changed then.
     """
     steps = []
     for name in (*HOOKS, *SERVER):
         path = folder / name
         try:
-            step = _removal(path, (only, former))
+            step = _removal(path, (git_dir, former))
             if step is None:
                 continue
             if not dry:
@@ -97,8 +97,8 @@ def uninstall(folder: Path, *, only: str = "", former: str = "", dry: bool = Fal
     return steps
 
 
-def installed(folder: Path, only: str = "") -> dict[str, str]:
-    """Name of each hook -> its state for the repository `only` (as in `install`).
+def installed(folder: Path, git_dir: str = "") -> dict[str, str]:
+    """Name of each hook -> its state for the repository `git_dir` (as in `install`).
 
     `current`, `old` (of another version), `missing`, `elsewhere` (it acts for other repositories), `not executable`
     (Git passes over it) or `not reached` (lines before ours may end the hook). Raises OSError if a file cannot be read.
@@ -109,7 +109,7 @@ def installed(folder: Path, only: str = "") -> dict[str, str]:
         match = BLOCK.search(_content(path))
         if match is None:
             states[name] = "missing"
-        elif only and (named := repositories(match[0])) and only not in named:
+        elif git_dir and (named := repositories(match[0])) and git_dir not in named:
             states[name] = "elsewhere"
         elif not (_mode(path) & EXECUTABLE or is_husky(folder)):
             states[name] = "not executable"
@@ -183,13 +183,14 @@ def _has_code_before_block(data: bytes) -> bool:
     return any(line and not line.startswith(b"#") for line in lines)
 
 
-def _removal(path: Path, only: Sequence[str]) -> Step | None:
-    """The step that removes our block from a hook file, or `only` from its repositories; None if nothing changes."""
+def _removal(path: Path, git_dirs: Sequence[str]) -> Step | None:
+    """The step that removes our block from a hook file, or `git_dirs` from its repositories; None if nothing
+    changes."""
     data, saved = _content(path), _saved(path)
     if not BLOCK.search(data):
         return None
 
-    other_repositories = [repository for repository in repositories(data) if repository not in only]
+    other_repositories = [repository for repository in repositories(data) if repository not in git_dirs]
     if other_repositories:
         new_data = with_repositories(data, other_repositories)
         if new_data == data:

@@ -12,14 +12,14 @@ from gitmem.git.hooks import HOOKS
 _NAMED = b"only="  # the beginning of the line with the Git directory
 
 
-def remember(common_dir: Path, names: Iterable[str], only: str = "") -> None:
-    """Record the names of the installed hooks; without names the record is removed. `only`: as in
+def remember(common_dir: Path, names: Iterable[str], git_dir: str = "") -> None:
+    """Record the names of the installed hooks; without names the record is removed. `git_dir`: as in
     `installation.install`. Raises OSError if there is no state folder, or the record cannot be written or
     removed."""
     record = _record(common_dir)
     text = "".join(f"{name}\n" for name in names).encode("ascii")
-    if text and only:
-        text += _NAMED + os.fsencode(only)
+    if text and git_dir:
+        text += _NAMED + os.fsencode(git_dir)
     if text:
         record.write_bytes(text)
         record.chmod(0o600)
@@ -37,10 +37,10 @@ def remembered(common_dir: Path) -> tuple[str, ...]:
 def former_name(common_dir: Path) -> str:
     """The Git directory that the hooks of a shared folder name for this repository, if it has moved away from there;
     else "". After a copy the old place still stands, and its hooks are those of the other repository."""
-    named = os.fsdecode(_read(common_dir).partition(_NAMED)[2])
-    if not named or named == common_dir.as_posix() or os.path.lexists(named):
+    named_dir = os.fsdecode(_read(common_dir).partition(_NAMED)[2])
+    if not named_dir or named_dir == common_dir.as_posix() or os.path.lexists(named_dir):
         return ""
-    return named
+    return named_dir
 
 
 def _read(common_dir: Path) -> bytes:

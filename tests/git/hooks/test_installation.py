@@ -155,28 +155,28 @@ def test_a_hook_that_cannot_be_written_leaves_the_one_that_is_there(
 @pytest.mark.parametrize("first", ["/srv/a:b/.git", "/srv/it's here/.git", "/srv/\udcff/.git", "/srv/한글/.git"])
 def test_a_block_for_several_repositories_names_each_whatever_its_path(tmp_path: Path, first: str) -> None:
     for only in (first, "/srv/other/.git", first):
-        install(tmp_path, "", ["pre-commit"], only=only)
+        install(tmp_path, "", ["pre-commit"], git_dir=only)
     assert installed(tmp_path)["pre-commit"] == "current"
     hook = tmp_path / "pre-commit"
     named = [os.fsencode(path).replace(b"'", b"'\\''") for path in (first, "/srv/other/.git")]
     assert b"gitmem_only='" + b"\n".join(named) + b"'\n" in hook.read_bytes()
-    uninstall(tmp_path, only=first)
+    uninstall(tmp_path, git_dir=first)
     assert b"gitmem_only='/srv/other/.git'\n" in hook.read_bytes()
-    uninstall(tmp_path, only="/srv/other/.git")
+    uninstall(tmp_path, git_dir="/srv/other/.git")
     assert not hook.exists()
 
 
 def test_installing_again_makes_a_hook_executable_and_uninstalling_for_another_repository_changes_nothing(
     tmp_path: Path,
 ) -> None:
-    install(tmp_path, "", ["pre-commit"], only="/srv/one/.git")
+    install(tmp_path, "", ["pre-commit"], git_dir="/srv/one/.git")
     hook = tmp_path / "pre-commit"
     hook.chmod(0o644)
     assert installed(tmp_path)["pre-commit"] == "not executable"
-    assert [step.what for step in install(tmp_path, "", ["pre-commit"], only="/srv/one/.git")] == ["updated"]
+    assert [step.what for step in install(tmp_path, "", ["pre-commit"], git_dir="/srv/one/.git")] == ["updated"]
     assert installed(tmp_path)["pre-commit"] == "current"
     before = snapshot(tmp_path)
-    assert uninstall(tmp_path, only="/srv/two/.git") == [] and snapshot(tmp_path) == before
+    assert uninstall(tmp_path, git_dir="/srv/two/.git") == [] and snapshot(tmp_path) == before
 
 
 def test_lines_before_ours_are_told_and_installing_again_puts_ours_first(tmp_path: Path) -> None:
