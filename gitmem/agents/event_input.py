@@ -50,8 +50,8 @@ class Event:
     def transcript(self) -> Path | None:
         """The path of the session's transcript: the one that the host names, else the newest file with the session's
         id; None if there is neither. The named file may not exist yet."""
-        named = (self.fields.get(name) for name in self.hooks.transcript_fields)
-        path = next((value for value in named if isinstance(value, str) and value), "")
+        named_paths = (self.fields.get(name) for name in self.hooks.transcript_fields)
+        path = next((value for value in named_paths if isinstance(value, str) and value), "")
         if path:
             return Path(path)
         return _newest_transcript(self.hooks.transcript_files, self.session)
@@ -61,10 +61,10 @@ class Event:
         """The id of the session, "" if the host names none."""
         return session_id(self.host, self.fields)
 
-    def contents(self, conversation: Transcript | None = None, given: RecalledParts | None = None) -> SessionContents:
+    def contents(self, conversation: Transcript | None = None, parts: RecalledParts | None = None) -> SessionContents:
         """The texts that the session already has, so that a context does not repeat them: the memory files that its
-        host has loaded (none if the host works in another folder), the turns of `conversation`, and the parts `given`
-        to it before. An argument is None if that is unknown."""
+        host has loaded (none if the host works in another folder), the turns of `conversation`, and the `parts`
+        that were given to it before. An argument is None if that is unknown."""
         from gitmem.context.loaded_files import loaded_files
         from gitmem.context.session_contents import SessionContents, present_texts
 
@@ -76,10 +76,10 @@ class Event:
             loaded, texts = loaded_files(self.host, root)
         if conversation is not None:
             texts = (*texts, *present_texts(conversation))
-        if given is None:
+        if parts is None:
             return SessionContents(texts=tuple(texts), loaded=tuple(loaded))
-        session = self.session if conversation is None and not given.compacted else ""
-        return SessionContents(frozenset(given.keys), frozenset(given.places), tuple(texts), session, tuple(loaded))
+        session = self.session if conversation is None and not parts.compacted else ""
+        return SessionContents(frozenset(parts.keys), frozenset(parts.places), tuple(texts), session, tuple(loaded))
 
     def conversation(self) -> Transcript | None:
         """The parsed transcript; None if there is none, it has no bytes, or its file has more than
@@ -118,8 +118,8 @@ def _newest_transcript(globs: Sequence[str], session: str) -> Path | None:
     if not SESSION_ID.fullmatch(session):
         return None
     home = Path(os.path.expanduser("~"))
-    found = [path for pattern in globs for path in home.glob(pattern.replace("{session}", session)) if path.is_file()]
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+    files = [path for pattern in globs for path in home.glob(pattern.replace("{session}", session)) if path.is_file()]
+    return max(files, key=lambda path: path.stat().st_mtime, default=None)
 
 
 def prompt_of(event: Event) -> str:
@@ -183,9 +183,9 @@ def _transcript_of_earlier_event(event: Event) -> Path | None:
 
     if not event.session:
         return None
-    known = load_state(event.repo.common_dir, event.session).transcript
-    if known:
-        return Path(known)
+    path = load_state(event.repo.common_dir, event.session).transcript
+    if path:
+        return Path(path)
     return None
 
 

@@ -28,18 +28,18 @@ def log_error(repo: Repository | None, host: Host, event: str, error: BaseExcept
     """
     words = error.message if isinstance(error, GitMemError) else type(error).__name__
     try:
-        here = Path.cwd()
-        common = repo.common_dir if repo is not None else discover(here, os.environ).common_dir
-        is_ours = repo is not None or is_project(host, here, os.environ)
+        current = Path.cwd()
+        common = repo.common_dir if repo is not None else discover(current, os.environ).common_dir
+        is_ours = repo is not None or is_project(host, current, os.environ)
     except (OSError, GitMemError):
         return
     failure = hook_log.Failure(now(), event, words)
     try:
         folder = state_dir(common, make=is_ours)
-        if once and any(known[1:] == failure[1:] for known in hook_log.failures(folder, LOG_START)):
+        if once and any(earlier[1:] == failure[1:] for earlier in hook_log.failures(folder, LOG_START)):
             return
-        written = hook_log.append(folder, failure)
+        is_written = hook_log.append(folder, failure)
     except GitMemError:  # the state folder cannot be created, for example in a read-only Git directory
-        written = False
-    if is_ours and not written:
+        is_written = False
+    if is_ours and not is_written:
         hook_log.append_to_spare(cache_folder(), common, failure)

@@ -124,10 +124,10 @@ def write_waiting(event: Event, largest: int | None = None) -> None:
 
     if not event.config.session_flush:
         return
-    for written in write_pending(event.repo, event.config, event.now, largest=largest):
-        if written.problem:
-            log_error(event.repo, event.host, "pending", GitMemError(written.problem))
-        _promote_if_set(event, written.flushed)
+    for result in write_pending(event.repo, event.config, event.now, largest=largest):
+        if result.problem:
+            log_error(event.repo, event.host, "pending", GitMemError(result.problem))
+        _promote_if_set(event, result.flushed)
 
 
 def record_activity(event: Event) -> None:

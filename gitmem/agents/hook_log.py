@@ -67,14 +67,14 @@ def failures(folder: Path, since: datetime) -> list[Failure]:
         text = (folder / FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
-    found = []
+    recorded = []
     for line in text.splitlines():
-        when, _, rest = line.partition(" ")
-        event, colon, words = rest.partition(": ")
+        time_text, _, event_and_words = line.partition(" ")
+        event, colon, words = event_and_words.partition(": ")
         try:
-            at = datetime.fromisoformat(when)
+            moment = datetime.fromisoformat(time_text)
         except ValueError:
             continue
-        if colon and at.tzinfo is not None and at >= since:
-            found.append(Failure(at, event, words))
-    return found
+        if colon and moment.tzinfo is not None and moment >= since:
+            recorded.append(Failure(moment, event, words))
+    return recorded

@@ -59,7 +59,7 @@ def handle(
     own settings. The end of a session is handled by a process of its own, since a host waits only one second for it.
     Does nothing outside a project (`host_project`).
     """
-    called = time.time()
+    started_at = time.time()
     repo: Repository | None = None
     is_ours = False
     host = host_named(host_name)
@@ -77,17 +77,17 @@ def handle(
             _handle_in_background(event, host_name, data, user)
             return
         repo, config = opened()
-        given = Event(repo, config, host, event, fields, now(), called)
+        host_event = Event(repo, config, host, event, fields, now(), started_at)
         with _time_limit(0 if DETACHED in os.environ else TIME_SHARE * EVENT_SECONDS[event]):
-            answer = _host_answer(host, event, EVENTS[event](given))
+            answer = _host_answer(host, event, EVENTS[event](host_event))
             if answer:
                 sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
                 sys.stdout.buffer.flush()
             if event == "SessionStart":
-                record_activity(given)
-                write_waiting(given)
+                record_activity(host_event)
+                write_waiting(host_event)
         if event == "PreCompact" and host.hook_form.compacts_each_request:
-            _mark_turn(given)
+            _mark_turn(host_event)
     except (Exception, OutOfTime) as error:  # noqa: BLE001 - an error of ours must not stop the host's turn
         if is_ours:
             log_error(repo, host, event, error)
@@ -169,13 +169,13 @@ def _time_limit(seconds: float) -> Iterator[None]:
     if not hasattr(signal, "setitimer"):
         yield
         return
-    before = signal.signal(signal.SIGALRM, late)
+    old_handler = signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, old_handler)
 
 
 def _handle_in_background(event: str, host_name: str, data: bytes, user: bool) -> None:

@@ -41,10 +41,10 @@ def project_folder(
     also runs our hooks by its own settings. `user`: the hook is in the person's own settings; it gives None if the host
     is registered in the project too, whose hooks do the same.
     """
-    here = _current_folder()
+    current = _current_folder()
     stated = stated_root(host, fields, environ)
-    root = stated or _installed(host, here)
-    start = stated or here
+    root = stated or _installed(host, current)
+    start = stated or current
     if user and (start is None or (start != _home() and is_registered(host, start))):
         return None
     if environ.get(host.hook_form.plugin_variable):
@@ -53,11 +53,11 @@ def project_folder(
         outside = without_location(environ)
         if root == stated and not (is_project(host, root, outside) or _has_profile(environ)):
             return None
-        if here is not None and _is_work_tree_of(here, root, outside):
-            return here
+        if current is not None and _is_work_tree_of(current, root, outside):
+            return current
         return root
-    if here is not None and (_has_memory(here, environ) or _has_profile(environ)):
-        return here
+    if current is not None and (_has_memory(current, environ) or _has_profile(environ)):
+        return current
     return None
 
 
@@ -72,8 +72,8 @@ def is_project(host: Host, folder: Path, environ: Mapping[str, str]) -> bool:
 def serves_memory(environ: Mapping[str, str]) -> bool:
     """Whether a server that is started in the current folder has a memory to serve: that of the repository, or of a
     profile."""
-    here = _current_folder()
-    return here is not None and (_has_memory(here, environ) or _has_profile(environ))
+    current = _current_folder()
+    return current is not None and (_has_memory(current, environ) or _has_profile(environ))
 
 
 def _has_profile(environ: Mapping[str, str]) -> bool:
@@ -114,13 +114,13 @@ def _current_folder() -> Path | None:
         return None
 
 
-def _installed(host: Host, here: Path | None) -> Path | None:
-    """The nearest folder, from `here` upwards, in which the host is registered; None if there is none. The person's
+def _installed(host: Host, start: Path | None) -> Path | None:
+    """The nearest folder, from `start` upwards, in which the host is registered; None if there is none. The person's
     home is never a project."""
-    if here is None:
+    if start is None:
         return None
     home = _home()
-    return next((folder for folder in (here, *here.parents) if folder != home and is_registered(host, folder)), None)
+    return next((folder for folder in (start, *start.parents) if folder != home and is_registered(host, folder)), None)
 
 
 def is_registered(host: Host, root: Path) -> bool:
@@ -147,21 +147,21 @@ def _runs_our_hook(folder: Path, path: str) -> bool:
         return False
 
 
-def _is_work_tree_of(here: Path, root: Path, environ: Mapping[str, str]) -> bool:
-    """Whether `here` is in a work tree of the repository at `root`, and not in its Git directory."""
+def _is_work_tree_of(folder: Path, root: Path, environ: Mapping[str, str]) -> bool:
+    """Whether `folder` is in a work tree of the repository at `root`, and not in its Git directory."""
     try:
-        if here.samefile(root):
+        if folder.samefile(root):
             return True
-        place = discover(here, environ)
+        place = discover(folder, environ)
         return place.root is not None and place.common_dir == discover(root, environ).common_dir
     except (OSError, GitMemError):
         return False
 
 
-def _has_memory(here: Path, environ: Mapping[str, str]) -> bool:
-    """Whether the repository of the folder `here` has MEMORY.md or memory/."""
+def _has_memory(folder: Path, environ: Mapping[str, str]) -> bool:
+    """Whether the repository of `folder` has MEMORY.md or memory/."""
     try:
-        root = discover(here, environ).root
+        root = discover(folder, environ).root
     except GitMemError:
         return False
     return root is not None and ((root / "MEMORY.md").is_file() or (root / "memory").is_dir())

@@ -168,8 +168,8 @@ class Connection:
 
     def _start(self, method: str, ident: str | int, params: dict[str, Any]) -> None:
         """Answer a request: a slow method in a thread, any other method at once. An unknown method gets an error."""
-        found = self.server.methods.get(method)
-        if found is None or not found.slow:
+        handler = self.server.methods.get(method)
+        if handler is None or not handler.slow:
             self.send(self._answer(method, ident, params))
             return
         cancelled = threading.Event()
@@ -183,27 +183,27 @@ class Connection:
         """Run a slow method and send its answer, unless the call was cancelled. While it runs, send a progress message
         every PROGRESS_SECONDS if the request has a progress token. At most MAX_CALLS run at the same time."""
         token = _meta(params).get("progressToken")
-        done = threading.Event()
+        finished = threading.Event()
         with suppress(OSError, ValueError):  # the client has closed the pipe; `serve` notices at its next line
             if token is not None:
-                threading.Thread(target=self._send_progress, args=(token, done, cancelled), daemon=True).start()
+                threading.Thread(target=self._send_progress, args=(token, finished, cancelled), daemon=True).start()
             try:
                 with self._turns:
                     answer = self._answer(method, ident, params)
                 if not cancelled.is_set():
                     self.send(answer)
             finally:
-                done.set()
+                finished.set()
                 self._running.pop(json.dumps(ident), None)
                 with self._lock:
                     self._threads.discard(threading.current_thread())
 
-    def _send_progress(self, token: Any, done: threading.Event, cancelled: threading.Event) -> None:
+    def _send_progress(self, token: Any, finished: threading.Event, cancelled: threading.Event) -> None:
         """Send a progress message every PROGRESS_SECONDS until the call is done or cancelled. `token`: the request's
         progress token."""
         passed = 0.0
         with suppress(OSError, ValueError):
-            while not done.wait(PROGRESS_SECONDS) and not cancelled.is_set():
+            while not finished.wait(PROGRESS_SECONDS) and not cancelled.is_set():
                 passed += PROGRESS_SECONDS
                 params = {"progressToken": token, "progress": passed, "message": "git mem is working"}
                 self.send({"method": "notifications/progress", "params": params})
@@ -263,8 +263,8 @@ class Connection:
     def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         """The result of the handshake, with the version that the client wants, if it is known, else the newest version
         with a handshake. Sets `self.version` to it."""
-        wanted = params.get("protocolVersion")
-        self.version = str(wanted) if wanted in VERSIONS_WITH_HANDSHAKE else VERSIONS_WITH_HANDSHAKE[-1]
+        requested = params.get("protocolVersion")
+        self.version = str(requested) if requested in VERSIONS_WITH_HANDSHAKE else VERSIONS_WITH_HANDSHAKE[-1]
         return {"protocolVersion": self.version, "serverInfo": self.server.info, **self._capabilities()}
 
     def _capabilities(self) -> dict[str, Any]:
@@ -298,14 +298,14 @@ def serve(server: Server) -> None:
     """Answer the client on standard input and output until the client closes the input. Raises BrokenPipeError if the
     client closed the output before it had all answers."""
     source, sink = _own_streams()
-    gone = threading.Event()
+    client_gone = threading.Event()
 
     def write(message: Any) -> None:
         try:
             sink.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
             sink.flush()
         except (OSError, ValueError):
-            gone.set()
+            client_gone.set()
             raise
 
     connection = Connection(server, write)
@@ -328,7 +328,7 @@ def serve(server: Server) -> None:
             warming.daemon = True
             warming.start()
     connection.finish()
-    if gone.is_set():
+    if client_gone.is_set():
         raise BrokenPipeError
 
 
