@@ -19,9 +19,9 @@ SIGNS = {  # op -> (sign, style)
 }  # fmt: skip
 
 
-def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
-    """One line for the path of each file and, below it, one for each change, with its author and commit. `on`: in
-    colour.
+def change_lines(changes: Sequence[FactChange], in_colour: bool) -> Iterator[str]:
+    """One line for the path of each file and, below it, one for each change, with its author and commit. `in_colour`:
+    in colour.
 
     The changed words of an edited fact are marked in its line; if old and new text have little in common, the old text
     is on a line of its own above. Changed keys of the fact's comment are named.
@@ -30,8 +30,8 @@ def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
     for change in changes:
         if change.path != path:
             path = change.path
-            yield f"{paint(escape(path, ''), 'path', on)}\n"
-        sign = paint(*SIGNS[change.op], on)
+            yield f"{paint(escape(path, ''), 'path', in_colour)}\n"
+        sign = paint(*SIGNS[change.op], in_colour)
         tail = str(change.op)
         if is_archiving(change) and change.op is not Op.EXPIRED:
             tail = "archived"
@@ -45,23 +45,23 @@ def change_lines(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
         if change.old and change.new and change.old.text != change.new.text:
             pieces = text_diff(change.old.text, change.new.text)
             if has_nothing_common(pieces):
-                yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
+                yield f"  {paint('-', 'dim', in_colour)} {paint(escape(change.old.text, ''), 'dim', in_colour)}\n"
             else:
-                text = "".join(marked_piece(piece, on) for piece in pieces)
+                text = "".join(marked_piece(piece, in_colour) for piece in pieces)
         moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
         if change.op is Op.CHANGED and change.old and change.new:
             keys = statement_diff(change.old, change.new).keys
             if keys:
                 tail += f"; also {', '.join(key for key, _, _ in keys)}"
-        yield f"  {sign} {text}{moved}  {paint(escape(tail, ''), 'dim', on)}\n"
+        yield f"  {sign} {text}{moved}  {paint(escape(tail, ''), 'dim', in_colour)}\n"
 
 
-def marked_piece(piece: Piece, on: bool) -> str:
-    """A piece of a word difference, marked in the style of `git diff --word-diff`: `[-removed-]`, `{+added+}`. `on`: in
-    colour."""
+def marked_piece(piece: Piece, in_colour: bool) -> str:
+    """A piece of a word difference, marked in the style of `git diff --word-diff`: `[-removed-]`, `{+added+}`.
+    `in_colour`: in colour."""
     text = escape(piece.text, "")
     if piece.sign == "=":
         return text
     if piece.sign == "-":
-        return paint(f"[-{text}-]", "bad", on)
-    return paint(f"{{+{text}+}}", "good", on)
+        return paint(f"[-{text}-]", "bad", in_colour)
+    return paint(f"{{+{text}+}}", "good", in_colour)

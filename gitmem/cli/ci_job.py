@@ -60,22 +60,22 @@ def commits_of(repo: Repository, event: Event) -> CommitRange:
     """
     head = os.environ.get("GITMEM_HEAD") or event.head or "HEAD"
     tip = resolve_commit(repo, head)
-    given = os.environ.get("GITMEM_BASE", "")
-    base = given or event.base
-    if event.number and given:
-        return towards(repo, resolve_commit(repo, given), tip)
+    given_base = os.environ.get("GITMEM_BASE", "")
+    base = given_base or event.base
+    if event.number and given_base:
+        return towards(repo, resolve_commit(repo, given_base), tip)
     if event.number and base:
-        start = resolve_commit(repo, base)
+        range_start = resolve_commit(repo, base)
         if in_gitlab() and event.target:
             _fetch_target(repo, event.target)
-        return proposals.proposed_range(repo, event.repository, event.target, start, tip)
-    if given or (event.name == "merge_group" and base):
-        start = resolve_commit(repo, given or base)
-        return CommitRange(start, tip, start)
+        return proposals.proposed_range(repo, event.repository, event.target, range_start, tip)
+    if given_base or (event.name == "merge_group" and base):
+        range_start = resolve_commit(repo, given_base or base)
+        return CommitRange(range_start, tip, range_start)
     if base:
         try:
-            start = repo.resolve(base)
-            return CommitRange(start, tip, start)
+            range_start = repo.resolve(base)
+            return CommitRange(range_start, tip, range_start)
         except UnknownRevision:
             say(f"git mem: the former tip {base[:12]} is gone; looking from the default branch")
     if event.branch and event.branch != event.default_branch:

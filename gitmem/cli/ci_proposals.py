@@ -56,11 +56,11 @@ def propose_promotion(branch: str, limit: int, model_name: str, key: str) -> Non
     base = client.default_branch()
     if branch == base:
         raise GitMemError(f"'{branch}' is the default branch, which is never pushed to", "name another branch")
-    start = resolve_commit(repo, f"refs/remotes/origin/{base}")
+    base_commit = resolve_commit(repo, f"refs/remotes/origin/{base}")
     merge_driver.set_up(repo, sys.executable, config.memory_daily)  # for the merge of the base into the branch
     declined = 0
     if proposals.fetch(repo, client, branch, os.environ):
-        declined = proposals.record_rejection(repo, config, client, branch, start)
+        declined = proposals.record_rejection(repo, config, client, branch, base_commit)
     policy = worktree_policy(repo, now().date())
     model = _model(repo, config, policy, key)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
@@ -68,9 +68,9 @@ def propose_promotion(branch: str, limit: int, model_name: str, key: str) -> Non
     append_summary(f"### Promotion\n\n{_as_block(text)}\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     facts, number = 0, ""
-    layout = layout_at(repo, tip or start, config)
-    if tip and not repo.is_ancestor(tip, start):
-        meeting = repo.merge_base(start, tip) or ""
+    layout = layout_at(repo, tip or base_commit, config)
+    if tip and not repo.is_ancestor(tip, base_commit):
+        meeting = repo.merge_base(base_commit, tip) or ""
         facts = len(fact_changes(repo, meeting, tip, layout, now().date(), authors=False))
     if facts:
         title = f"memory: {counted(facts, 'fact')} from the daily logs"
@@ -94,14 +94,14 @@ def propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     base = client.default_branch()
     if branch in (promotion, base):
         raise GitMemError(f"'{branch}' is the branch of consolidations", "branch: memory/promote")
-    start = resolve_commit(repo, f"refs/remotes/origin/{base}")
+    base_commit = resolve_commit(repo, f"refs/remotes/origin/{base}")
     tip = proposals.fetch(repo, client, branch, os.environ)
-    last = last_consolidation(repo, list(filter(None, (start, tip))))
-    if last is not None and now() - last < WEEK:
-        due = f"The last one was on {last.date()}: the next one is due a week after it."
-        append_summary(f"### Consolidation\n\n{due}\n")
+    last_run = last_consolidation(repo, list(filter(None, (base_commit, tip))))
+    if last_run is not None and now() - last_run < WEEK:
+        notice = f"The last one was on {last_run.date()}: the next one is due a week after it."
+        append_summary(f"### Consolidation\n\n{notice}\n")
         return ""
-    declined = proposals.take_back_declined_consolidations(repo, client, branch, start) if tip else 0
+    declined = proposals.take_back_declined_consolidations(repo, client, branch, base_commit) if tip else 0
     policy = worktree_policy(repo, now().date())
     model = _model(repo, config, policy, key)
     outcome = consolidation.consolidate(repo, config, model, policy, consolidation.Request(branch=branch), now())
@@ -110,7 +110,7 @@ def propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     meeting = ""
     if tip:
-        meeting = repo.merge_base(start, tip) or ""
+        meeting = repo.merge_base(base_commit, tip) or ""
     if not tip or not any(repo.changes(meeting, tip)):
         if declined:
             publish.push(repo, "origin", branch, base, push_environment(client, os.environ))
@@ -132,9 +132,9 @@ def _as_block(text: str) -> str:
 def _publish(repo: Repository, forge: Forge, client: Client, proposal: publish.Proposal, layout: Layout) -> str:
     """Push the branch of `proposal`, and open or update its pull request. Returns the pull request's number, "" if
     there is none."""
-    done = publish.publish(repo, forge, client, proposal, layout=layout, today=now().date(), environ=os.environ)
-    if done.pull:
-        return str(done.pull.number)
+    published = publish.publish(repo, forge, client, proposal, layout=layout, today=now().date(), environ=os.environ)
+    if published.pull:
+        return str(published.pull.number)
     return ""
 
 

@@ -29,13 +29,13 @@ MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next revie
 
 
 @contextmanager
-def _without_if_refused(what: str) -> Iterator[None]:
+def _without_if_refused(label: str) -> Iterator[None]:
     """Go on without a comment, suggestion or check run that the forge refuses or cannot store: print why on stderr. The
     verdict of the run does not depend on what can be shown there."""
     try:
         yield
     except ForgeError as error:
-        say(f"git mem: no {what}: {error.message}")
+        say(f"git mem: no {label}: {error.message}")
         if error.hint:
             say(f"hint: {error.hint}")
 

@@ -97,12 +97,12 @@ def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
 
     if repo.root is None:
         return []
-    found: set[str] = set()
+    tag_names: set[str] = set()
     for _, data in read_files(repo.root, _files(repo, config)[:MAX_FILES_FOR_TAGS], MAX_FILE_BYTES):
         if isinstance(data, bytes):
             for value in _TAGS.findall(data.decode("utf-8", "replace")):
-                found.update(value.split(","))
-    return sorted(found)
+                tag_names.update(value.split(","))
+    return sorted(tag_names)
 
 
 @_completer

@@ -35,8 +35,8 @@ def options_of(words: Sequence[str]) -> dict[str, Any] | None:
     read the words."""
     query: list[str] = []
     values: dict[str, Any] = {}
-    rest = iter(words)
-    for word in rest:
+    remaining = iter(words)
+    for word in remaining:
         if not word.startswith("-"):
             query.append(word)
             continue
@@ -44,7 +44,7 @@ def options_of(words: Sequence[str]) -> dict[str, Any] | None:
         if kind == "flag":
             values[name] = True
             continue
-        value = next(rest, "-")
+        value = next(remaining, "-")
         if not name or value.startswith("-"):
             return None
         if kind == "several":
@@ -65,23 +65,23 @@ def options_of(words: Sequence[str]) -> dict[str, Any] | None:
 
 def search(words: Sequence[str]) -> int | None:
     """Run `git mem search WORDS` and return its exit code; None, with nothing done, if click must read the words."""
-    given = options_of(words)
-    if given is None:
+    options = options_of(words)
+    if options is None:
         return None
     from gitmem.cli.exits import run_command
 
     def run() -> None:
         from gitmem.environment import open_environment, start_lookup
 
-        here = start_lookup()  # git runs while the rest is imported
+        lookup = start_lookup()  # git runs while the rest is imported
         import gitmem.search.search  # noqa: F401
         from gitmem.cli.search_output import answer, request_of
         from gitmem.cli.terminal import say_warnings
 
-        repo, config = open_environment(here=here)
+        repo, config = open_environment(here=lookup)
         try:
             say_warnings(config.warnings)
-            answer(*request_of(given), repo, config)
+            answer(*request_of(options), repo, config)
         finally:
             repo.close()
 

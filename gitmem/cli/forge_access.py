@@ -29,10 +29,10 @@ def gh_token(host: str) -> str:
     if not host or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return ""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             ["gh", "auth", "token", "--hostname", host],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=GH_SECONDS, check=True,
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError, ValueError):
         return ""
-    return done.stdout.strip()
+    return result.stdout.strip()

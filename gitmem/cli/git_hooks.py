@@ -391,10 +391,8 @@ def scan_received(repo: Repository, today: date) -> Report:
 
     updates = received_updates(sys.stdin.read().splitlines())
     reports = [scan_tags_and_notes(repo, today, updates)]
-    received = received_commits(repo, updates)
-    reports += scan_new_commits(
-        repo, received, lambda base, tip: range_policy(repo, CommitRange(base, tip, base), today)
-    )
+    pushed = received_commits(repo, updates)
+    reports += scan_new_commits(repo, pushed, lambda base, tip: range_policy(repo, CommitRange(base, tip, base), today))
     return merged_reports(reports)
 
 

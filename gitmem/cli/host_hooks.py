@@ -58,30 +58,30 @@ def handle_event(event: str, host: str, *, user: bool) -> None:
         return
     from gitmem.cli.terminal import escape, say
 
-    said = escape(f"there is no event '{event}' of a host '{host}'; nothing is done", keep="")
-    say(f"git mem: {said}")
+    problem = escape(f"there is no event '{event}' of a host '{host}'; nothing is done", keep="")
+    say(f"git mem: {problem}")
 
 
 def _opened(event: str) -> tuple[Repository, Config]:
     """The repository and settings. Imports what a context needs while git looks for the repository."""
     from gitmem.environment import open_environment, start_lookup
 
-    here = start_lookup()
+    lookup = start_lookup()
     if event in EVENTS_WITH_CONTEXT:
         import gitmem.context.request  # noqa: F401
-    return open_environment(here=here)
+    return open_environment(here=lookup)
 
 
 def _log(event: str, error: Exception) -> None:
     """Write the error's type to the log of the project that the host names, else of the current folder. Writes only if
     the repository has our state folder, so that no such folder is created elsewhere."""
-    named = (path for name, path in os.environ.items() if name.endswith("_PROJECT_DIR") and os.path.isdir(path))
-    command = ["git", "-C", next(named, "."), "rev-parse", "--path-format=absolute", "--git-common-dir"]
+    folders = (path for name, path in os.environ.items() if name.endswith("_PROJECT_DIR") and os.path.isdir(path))
+    command = ["git", "-C", next(folders, "."), "rev-parse", "--path-format=absolute", "--git-common-dir"]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=5, check=True)
+        result = subprocess.run(command, capture_output=True, timeout=5, check=True)
     except (OSError, subprocess.SubprocessError):
         return
-    folder = Path(os.fsdecode(done.stdout.rstrip(b"\n"))) / "gitmem"
+    folder = Path(os.fsdecode(result.stdout.rstrip(b"\n"))) / "gitmem"
     module = f" {error.name}" if isinstance(error, ImportError) and error.name else ""
     hook_log.append(folder, hook_log.Failure(datetime.now().astimezone(), event, f"{type(error).__name__}{module}"))
 

@@ -51,9 +51,9 @@ class Commands(click.Group):
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             commands = self.list_commands(ctx)
-            meant = MEANT.get(name.lower(), "")
-            near = meant if meant in commands else _nearest(name, commands)
-            hint = f"did you mean 'git mem {near}'?" if near else "'git mem -h' lists the commands."
+            intended = MEANT.get(name.lower(), "")
+            suggestion = intended if intended in commands else _nearest(name, commands)
+            hint = f"did you mean 'git mem {suggestion}'?" if suggestion else "'git mem -h' lists the commands."
             raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -166,15 +166,15 @@ def _in_one_line(error: click.ClickException) -> str:
     if parameter is None or not isinstance(parameter.type, click.Choice):
         return " ".join(error.format_message().split())
     choices = [str(choice) for choice in parameter.type.choices]
-    near = _nearest(error.message.partition("'")[2].partition("'")[0], choices)
-    if near:
-        near = f" Did you mean '{near}'?"
+    suggestion = _nearest(error.message.partition("'")[2].partition("'")[0], choices)
+    if suggestion:
+        suggestion = f" Did you mean '{suggestion}'?"
     if not isinstance(parameter, click.Argument):
-        return " ".join(error.format_message().split()) + near
+        return " ".join(error.format_message().split()) + suggestion
     listed = ", ".join(choices)
     if isinstance(error, click.MissingParameter):
         return f"Missing argument, one of {listed}."
-    return f"{error.message.partition(' is not one of')[0]} is not one of {listed}.{near}"
+    return f"{error.message.partition(' is not one of')[0]} is not one of {listed}.{suggestion}"
 
 
 def _nearest(word: str, choices: Sequence[str]) -> str:

@@ -111,8 +111,8 @@ def open_here(
         root = context.find_root()
         profile, command = root.params.get("profile") or "", root.invoked_subcommand or ""
     folder = _current_folder()
-    given = {name: value for name, value in (overrides or {}).items() if value}
-    repo, config = open_environment(given, stay=stay or bool(profile) or command in HERE, here=here)
+    given_overrides = {name: value for name, value in (overrides or {}).items() if value}
+    repo, config = open_environment(given_overrides, stay=stay or bool(profile) or command in HERE, here=here)
     if context is not None:
         context.call_on_close(repo.close)
     if command not in SETTINGS_SHOWN:
@@ -132,14 +132,14 @@ def default_span(repo: Repository) -> str:
     return span
 
 
-def commit_at(repo: Repository, at: str, moment: datetime) -> str:
+def commit_at(repo: Repository, typed: str, moment: datetime) -> str:
     """The oid that `--at REV|DATE` names at `moment`; "" without the option. Raises UnknownRevision and UsageError as
     `resolve_at`."""
-    if not at:
+    if not typed:
         return ""
     from gitmem.git.revision import resolve_at  # the fastest commands do not take --at
 
-    return resolve_at(repo, at, moment)
+    return resolve_at(repo, typed, moment)
 
 
 def say_if_detached(repo: Repository, commit: str) -> None:

@@ -62,7 +62,7 @@ def _path(repo: Repository, typed: str) -> str:
     the repository's root, as in our own output."""
     if repo.root is None:
         return typed
-    here = relative(repo.root, typed, Path.cwd())
-    if not (repo.root / here).exists() and (repo.root / typed).exists():
+    path = relative(repo.root, typed, Path.cwd())
+    if not (repo.root / path).exists() and (repo.root / typed).exists():
         return relative(repo.root, typed)
-    return here
+    return path

@@ -71,18 +71,19 @@ def run(mode: str) -> None:
         signal.signal(signal.SIGALRM, _stop)
         signal.alarm(config.model_seconds + EXTRA_SECONDS)
     request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or DEFAULT_AGENT)
-    at = now().isoformat(timespec="seconds")
+    moment = now().isoformat(timespec="seconds")
     try:
         policy = worktree_policy(repo, now().date())
         model = promotion_model(repo, config, policy, os.environ)
         outcome = promote(repo, config, model, policy, request, now())
     except GitMemError as error:
-        record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": error.message})
+        record_run(repo.common_dir, {"at": moment, "mode": mode, "facts": 0, "problem": error.message})
         return
     except Exception as error:  # noqa: BLE001 - nobody sees the output of this process; `git mem status` shows the record
-        record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": f"a bug: {type(error).__name__}"})
+        problem = f"a bug: {type(error).__name__}"
+        record_run(repo.common_dir, {"at": moment, "mode": mode, "facts": 0, "problem": problem})
         return
-    record_run(repo.common_dir, {"at": at, "mode": mode, **_summary(outcome)})
+    record_run(repo.common_dir, {"at": moment, "mode": mode, **_summary(outcome)})
 
 
 def _summary(outcome: Outcome) -> dict[str, Any]:

@@ -43,9 +43,9 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     elif outcome.mode is Mode.STAGE:
         lines.append(f"staged {counted(count, 'fact')}; commit with: git commit")
     else:
-        where = f" on {outcome.branch}" if outcome.branch else ""
+        branch_note = f" on {outcome.branch}" if outcome.branch else ""
         facts = counted(count, "fact")
-        lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
+        lines.append(f"promoted {facts}{branch_note}: {', '.join(oid[:12] for oid in outcome.commits)}")
     lines += held_back(outcome)
     waiting = outcome.plan.refused_by(Check.ORIGIN)
     if waiting and not explain:
@@ -93,22 +93,22 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
         reason = item.reason.partition(":")[0] if item.why is Check.MODEL else ""
         groups.setdefault((str(item.why), reason), []).append(item)
     lines = []
-    for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        shown = MAX_WAITING_EXAMPLES if why == Check.ORIGIN else MAX_EXAMPLES
-        lines.append(f"{', '.join(filter(None, (why, reason)))}: {counted(len(items), 'candidate')}")
-        lines += [refusal_text(item, item.operation.text not in hidden) for item in items[:shown]]
-        if len(items) > shown:
-            lines.append(f"          and {len(items) - shown} more: --json has all")
+    for (check, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
+        limit = MAX_WAITING_EXAMPLES if check == Check.ORIGIN else MAX_EXAMPLES
+        lines.append(f"{', '.join(filter(None, (check, reason)))}: {counted(len(items), 'candidate')}")
+        lines += [refusal_text(item, item.operation.text not in hidden) for item in items[:limit]]
+        if len(items) > limit:
+            lines.append(f"          and {len(items) - limit} more: --json has all")
     return lines
 
 
-def refusal_text(item: Refused, shown: bool) -> str:
+def refusal_text(item: Refused, is_shown: bool) -> str:
     """One refused candidate in three lines, joined by LF and not escaped: its text, cut to MAX_TEXT_CHARS ("[not
-    shown]" if not `shown` or without text); its first source, "-" without one; the check that stopped it and why."""
-    where = next(map(place_text, item.operation.sources), "-")
+    shown]" if not `is_shown` or without text); its first source, "-" without one; the check that stopped it and why."""
+    source = next(map(place_text, item.operation.sources), "-")
     text = "[not shown]"
-    if shown and item.operation.text:
+    if is_shown and item.operation.text:
         text = item.operation.text
     if len(text) > MAX_TEXT_CHARS:
         text = f"{text[:MAX_TEXT_CHARS]} ..."
-    return f"skipped   {text}\n          {where}\n          {item.why}: {item.reason}"
+    return f"skipped   {text}\n          {source}\n          {item.why}: {item.reason}"

@@ -47,11 +47,11 @@ def set_command(key: str, value: str, ttl: float, session: str, agent: str, keep
     repo, config = open_here()
     store = Store(repo.common_dir, config.profile)
     owner = owner_of(session, agent or config.agent)
-    kept, masks = store_value(store, with_kept_data(config, keep), key, value, now(), ttl, owner)
+    stored, masks = store_value(store, with_kept_data(config, keep), key, value, now(), ttl, owner)
     if as_json:
-        write_json({**json_object(kept), "masked": mask_counts(masks)})
+        write_json({**json_object(stored), "masked": mask_counts(masks)})
     else:
-        write(escape(kept.key + "\n"))
+        write(escape(stored.key + "\n"))
     say_masked(masks)
 
 
@@ -101,10 +101,10 @@ def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
 
     repo, config = open_here()
     store = Store(repo.common_dir, config.profile)
-    found: Sequence[Value] = store.list_all(prefix, now())
+    visible: Sequence[Value] = store.list_all(prefix, now())
     if session or agent:
-        found = store.list(prefix, now(), owner_of(session, agent or config.agent))
-    values = _without_forgotten(repo, found)
+        visible = store.list(prefix, now(), owner_of(session, agent or config.agent))
+    values = _without_forgotten(repo, visible)
     if as_json:
         write_json({"values": values})
         return

@@ -63,11 +63,11 @@ def kept_files(repo: Repository) -> list[Path]:
     folder = state_folder(repo)
     if folder is None:
         return []
-    kept = list(folder.glob(f"{LATE}-*"))
+    files = list(folder.glob(f"{LATE}-*"))
     sessions = folder / "sessions"
     if sessions.is_dir() and not sessions.is_symlink():
-        kept += sessions.glob(f"*{ENDING}")
-    return sorted(kept)
+        files += sessions.glob(f"*{ENDING}")
+    return sorted(files)
 
 
 def state_parts(repo: Repository) -> Iterator[Part]:
@@ -132,10 +132,10 @@ def settings_part(environ: Mapping[str, str]) -> Part | None:
 def _global_keys(environ: Mapping[str, str]) -> list[str]:
     """The keys of the `mem.*` settings in Git's global configuration, each once; [] if git cannot read it."""
     command = ["git", "config", "--global", "--null", "--name-only", "--get-regexp", r"^mem\."]
-    done = subprocess.run(command, capture_output=True, env=dict(environ), check=False)
-    if done.returncode:  # 1: no such key, or no such file
+    result = subprocess.run(command, capture_output=True, env=dict(environ), check=False)
+    if result.returncode:  # 1: no such key, or no such file
         return []
-    return list(dict.fromkeys(os.fsdecode(key) for key in done.stdout.split(b"\0") if key))
+    return list(dict.fromkeys(os.fsdecode(key) for key in result.stdout.split(b"\0") if key))
 
 
 def _unset(keys: Sequence[str], environ: Mapping[str, str]) -> None:
@@ -143,9 +143,9 @@ def _unset(keys: Sequence[str], environ: Mapping[str, str]) -> None:
     that cannot be removed."""
     for key in keys:
         command = ["git", "config", "--global", "--unset-all", key]
-        done = subprocess.run(command, capture_output=True, env=dict(environ), check=False)
-        if done.returncode:
-            raise GitFailed(first_line(os.fsdecode(done.stderr)) or f"git config cannot remove {key}")
+        result = subprocess.run(command, capture_output=True, env=dict(environ), check=False)
+        if result.returncode:
+            raise GitFailed(first_line(os.fsdecode(result.stderr)) or f"git config cannot remove {key}")
 
 
 def _contains_only(folder: Path, kept: Sequence[Path]) -> bool:
@@ -160,8 +160,8 @@ def _remove(paths: Sequence[Path], kept: Sequence[Path] = ()) -> None:
         try:
             if path.is_symlink() or not path.is_dir():
                 path.unlink(missing_ok=True)
-            elif any(each.is_relative_to(path) for each in kept):
-                _remove([each for each in path.iterdir() if each not in kept], kept)
+            elif any(file.is_relative_to(path) for file in kept):
+                _remove([file for file in path.iterdir() if file not in kept], kept)
             else:
                 shutil.rmtree(path)
         except OSError as error:

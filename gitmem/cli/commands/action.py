@@ -131,8 +131,8 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     failed = result.blocked or (severity == "warn" and bool(result.findings))
     if os.environ.get("GITMEM_CHECK") == "true":
         put_check(forge_and_client()[1], "memory scan", tip, result, text, failed)
-    where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
-    write_outputs(findings=str(len(result.findings)), sarif=where, result="failed" if failed else "clean")
+    sarif_path = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
+    write_outputs(findings=str(len(result.findings)), sarif=sarif_path, result="failed" if failed else "clean")
     return Exit.FINDINGS if failed else Exit.DONE
 
 
@@ -169,9 +169,9 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
         return Exit.DONE
     findings = as_report(review)
     write_findings(findings)
-    whole = as_markdown(review, forge)
+    full_text = as_markdown(review, forge)
     if markdown:
-        write_report(markdown, whole)
+        write_report(markdown, full_text)
     if json_file:
         write_report(json_file, json.dumps(as_value(review, forge), ensure_ascii=True, indent=1) + "\n")
     link = link_to_run(markdown)
@@ -180,7 +180,7 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     put_suggestions(client, event, review)
     append_summary(comment_markdown(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=link, size=_utf8_length))
     if in_gitlab() and not comment:
-        write(escape(whole))
+        write(escape(full_text))
     put_check(client, "memory review", review.head, findings, text, review.failed)
     write_outputs(verdict="failed" if review.failed else "clean", comment=comment)
     return Exit.FINDINGS if review.failed else Exit.DONE
@@ -205,15 +205,15 @@ def comment_command() -> int:
         write_outputs(result="ignored")
         return Exit.DONE
     run = comment_commands.CommandRun(repo, config, client, os.environ, now().date())
-    done = comment_commands.run_command(run, event.number, event.comment)
-    say(escape(f"git mem: {done.state}: {done.words}", ""))
-    if done.state is not comment_commands.State.IGNORED:
-        refused = done.state is comment_commands.State.REFUSED
+    outcome = comment_commands.run_command(run, event.number, event.comment)
+    say(escape(f"git mem: {outcome.state}: {outcome.words}", ""))
+    if outcome.state is not comment_commands.State.IGNORED:
+        refused = outcome.state is comment_commands.State.REFUSED
         client.react(event.comment, "confused" if refused else "+1")
-    if done.answer:
+    if outcome.answer:
         marker = f"<!-- git-mem:command {event.comment} -->"
-        client.put_comment(event.number, marker, f"`/mem`: {code(done.words)}")
-    write_outputs(result=done.state.value)
+        client.put_comment(event.number, marker, f"`/mem`: {code(outcome.words)}")
+    write_outputs(result=outcome.state.value)
     return Exit.DONE
 
 
@@ -262,13 +262,13 @@ def merge_command() -> int:
         raise GitMemError("there is no token to push with", "give the action a token")
     base = resolve_commit(repo, f"refs/remotes/origin/{client.default_branch()}")
     merge = proposals.BaseMerge(config, client, base, os.environ, now().date())
-    done = proposals.merge_into_open(repo, merge, sys.executable)
-    lines = [f"- #{row.number}: {', '.join(filter(None, (row.state, row.why)))}" for row in done]
+    results = proposals.merge_into_open(repo, merge, sys.executable)
+    lines = [f"- #{row.number}: {', '.join(filter(None, (row.state, row.why)))}" for row in results]
     append_summary("### Open memory pull requests\n\n" + ("\n".join(lines) or "none") + "\n")
-    for row in done:
+    for row in results:
         say(f"git mem: #{row.number} {row.branch}: {row.state} {row.why}".rstrip())
     write_outputs(
-        merged=",".join(str(row.number) for row in done if row.state == "merged"),
-        conflicts=",".join(str(row.number) for row in done if row.state == "conflict"),
+        merged=",".join(str(row.number) for row in results if row.state == "merged"),
+        conflicts=",".join(str(row.number) for row in results if row.state == "conflict"),
     )
     return Exit.DONE

@@ -139,8 +139,8 @@ def _author_and_subject(commit: Commit) -> tuple[str, str, str]:
     """(author's name, author as `NAME <EMAIL>`, subject), with WITHHELD in place of each that the gate would block, or
     of all three for a finding about them as a whole (`without_blocked`)."""
     author = commit.author
-    name, whole, subject = without_blocked([author.name, f"{author.name} <{author.email}>", commit.subject], MESSAGE)
-    return name, whole, subject
+    name, mailbox, subject = without_blocked([author.name, f"{author.name} <{author.email}>", commit.subject], MESSAGE)
+    return name, mailbox, subject
 
 
 def _outcome(turn: AnswerChange) -> str:
@@ -153,7 +153,7 @@ def _outcome(turn: AnswerChange) -> str:
 
 
 def _value(
-    repo: Repository, asked: str, expected: str, turn: AnswerChange, changes: Sequence[FactChange]
+    repo: Repository, question: str, expected: str, turn: AnswerChange, changes: Sequence[FactChange]
 ) -> dict[str, Any]:  # fmt: skip
     """The JSON of docs/json.md, "bisect"."""
     author, subject, date = None, None, None
@@ -162,7 +162,7 @@ def _value(
         _, author, subject = _author_and_subject(commit)
         date = commit.commit_date.isoformat()
     return {
-        "question": asked,
+        "question": question,
         "expected": expected,
         "outcome": _outcome(turn) or "unchanged",
         "commit": turn.at or None,
@@ -176,10 +176,10 @@ def _value(
 
 
 def _show(
-    repo: Repository, turn: AnswerChange, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
+    repo: Repository, turn: AnswerChange, changes: Sequence[FactChange], newest: str, mask: Forgotten, in_colour: bool
 ) -> None:  # fmt: skip
     """Print the turning commit and the facts that it changed, or that there is none. `newest`: the newest commit that
-    was searched. `on`: whether to colour."""
+    was searched. `in_colour`: whether to colour."""
     if not turn.at:
         if turn.ranks.get(newest):
             say("the answer is there at every commit that was tried")
@@ -189,17 +189,17 @@ def _show(
     commit, outcome = repo.commit(turn.at), _outcome(turn)
     rank = max(turn.ranks[turn.at], turn.ranks[turn.before])
     author, _, subject = _author_and_subject(commit)
-    when = "since" if outcome == "won" else "until"
+    side = "since" if outcome == "won" else "until"
     rows = [
         ("commit", f"{turn.at[:12]}  {commit.commit_date:%Y-%m-%d %H:%M}"),
         ("author", author),
         ("subject", subject),
-        ("hit", f"{rank} {when} then, none of the first ones on the other side"),
+        ("hit", f"{rank} {side} then, none of the first ones on the other side"),
     ]
-    out = [paint(f"The answer was {outcome}", "heading", on), ""]
-    out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows]
-    out += ["", paint("Facts changed in it", "heading", on), ""]
-    none = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
+    lines = [paint(f"The answer was {outcome}", "heading", in_colour), ""]
+    lines += [f"  {paint(f'{name:<9}', 'dim', in_colour)}{escape(value, '')}" for name, value in rows]
+    lines += ["", paint("Facts changed in it", "heading", in_colour), ""]
+    no_facts = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
     # Facts are masked before they are marked: `mask.masked` would not find a text with marks in it.
-    shown = "".join(change_lines(without_forgotten(changes, mask), on)) or none
-    page(mask.masked("".join(f"{row}\n" for row in out)) + shown, wrap=True)
+    fact_text = "".join(change_lines(without_forgotten(changes, mask), in_colour)) or no_facts
+    page(mask.masked("".join(f"{row}\n" for row in lines)) + fact_text, wrap=True)

@@ -52,7 +52,7 @@ class CheckOptions(NamedTuple):
 )  # fmt: skip
 @json_option
 @click.pass_context
-def command(ctx: click.Context, /, **given: Any) -> None:
+def command(ctx: click.Context, /, **arguments: Any) -> None:
     """Say which lines the code has left behind.
 
     Compares what memory and agents' instructions at HEAD say of paths, commands, names, versions and ports, and the
@@ -63,7 +63,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     git mem check
     git mem check --base origin/main
     """
-    options = CheckOptions(**given)
+    options = CheckOptions(**arguments)
     if options.fix and (options.base or options.new_baseline):
         raise UsageError("--fix goes without --base and --new-baseline")
     repo, config = open_here()
@@ -82,9 +82,9 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     elif options.form == "github":
         write(as_annotations(findings, escape))
     else:
-        write("".join(_line(one) for one in findings))
+        write("".join(_line(finding) for finding in findings))
         say(f"{counted(claims, 'claim')} looked at, {counted(len(findings), 'finding')}")
-    if any(one.sure and one.state is State.GONE for one in findings):
+    if any(finding.sure and finding.state is State.GONE for finding in findings):
         ctx.exit(Exit.FINDINGS)
 
 
@@ -96,34 +96,35 @@ def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[
         return [], 0, ["there is no commit yet"]
     base = repo.resolve(options.base) if options.base else ""
     paths = [path.strip("/").removeprefix("./") for path in options.paths]
-    read = documents.read(repo, head, config.memory_daily, paths)
+    texts = documents.read(repo, head, config.memory_daily, paths)
     for path in paths:
-        if not any(f"{entry.path}/".startswith(f"{path}/") for entry in read.entries):
+        if not any(f"{entry.path}/".startswith(f"{path}/") for entry in texts.entries):
             raise UsageError(Message("'{}' is no file or folder of HEAD", path), "git mem check --base REV for a range")
     if base:
-        findings, notes = became_false(repo, repo.merge_base(base, head) or base, head, read)
-        return findings, len(read.claims), [*read.notes, *notes]
-    checked = check(repo, head, read)
-    known = frozenset() if options.new_baseline else baseline.read(repo, head)
-    findings = [one for one in checked.findings if (one.sure or options.suspect) and key_of(one) not in known]
+        findings, notes = became_false(repo, repo.merge_base(base, head) or base, head, texts)
+        return findings, len(texts.claims), [*texts.notes, *notes]
+    checked = check(repo, head, texts)
+    accepted = frozenset() if options.new_baseline else baseline.read(repo, head)
+    chosen = (finding for finding in checked.findings if finding.sure or options.suspect)
+    findings = [finding for finding in chosen if key_of(finding) not in accepted]
     return findings, checked.claims, checked.notes
 
 
-def _line(one: Finding) -> str:
+def _line(finding: Finding) -> str:
     """A finding as one line of output, with its newline."""
-    mark = one.state.value if one.sure else "suspect"
-    return escape(f"{one.path}:{one.line}: {mark} {one.kind} {words_of(one)}", "") + "\n"
+    mark = finding.state.value if finding.sure else "suspect"
+    return escape(f"{finding.path}:{finding.line}: {mark} {finding.kind} {words_of(finding)}", "") + "\n"
 
 
 def _fix(repo: Repository, findings: list[Finding]) -> list[Finding]:
     """Write the new paths of renamed files into memory, in one commit, and print it. Returns the findings that
     remain."""
-    done, commit = mend(repo, findings)
+    fixed, commit = mend(repo, findings)
     if commit:
-        say(f"committed {commit[:12]}: {counted(len(done), 'path')} of {counted(len(findings), 'finding')}")
+        say(f"committed {commit[:12]}: {counted(len(fixed), 'path')} of {counted(len(findings), 'finding')}")
     else:
         say("no finding is a rename whose path the line spells out")
-    return [one for one in findings if one not in done]
+    return [finding for finding in findings if finding not in fixed]
 
 
 def _write_baseline(repo: Repository, findings: Sequence[Finding]) -> None:

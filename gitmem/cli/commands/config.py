@@ -52,16 +52,16 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
             }
         )
     if key and not list_all:
-        wanted = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
-        rows = [row for row in rows if row["key"].lower() == wanted]
+        wanted_key = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
+        rows = [row for row in rows if row["key"].lower() == wanted_key]
         if not rows:
-            near = get_close_matches(wanted, [git_name(name) for name in SETTINGS], 1)
-            hint = f"did you mean {near[0]}? " if near else ""
+            similar = get_close_matches(wanted_key, [git_name(name) for name in SETTINGS], 1)
+            hint = f"did you mean {similar[0]}? " if similar else ""
             raise UsageError(f"there is no setting '{key}'", f"{hint}'git mem config --list' shows them all")
-    known = {row["key"].lower(): row["key"] for row in rows}
+    names_by_key = {row["key"].lower(): row["key"] for row in rows}
     for name in clones_settings(Path.cwd(), os.environ):
-        if name in known:
-            say(f"note: {known[name]} of this repository's own configuration is not read; set it with --global")
+        if name in names_by_key:
+            say(f"note: {names_by_key[name]} of this repository's own configuration is not read; set it with --global")
     for warning in config.warnings:
         say(f"git mem: {warning}")
     if as_json:

@@ -35,13 +35,13 @@ def command(place: str, cites: tuple[str, ...], quote: str, reason: str, agent: 
         path, line = place_of_fact(repo, place)
     else:
         path, line = parse_place(repo, place)
-    done = confirm(repo, config, path, line, ConfirmationRequest(cites, quote, reason, agent or config.agent))
+    result = confirm(repo, config, path, line, ConfirmationRequest(cites, quote, reason, agent or config.agent))
     if as_json:
         write_json(
-            {"path": path, "line": line, "fact": done.fact.id, "cites": list(done.places), "commit": done.commit}
+            {"path": path, "line": line, "fact": result.fact.id, "cites": list(result.places), "commit": result.commit}
         )
         return
-    write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
-    for cited in done.places:
+    write(f"{result.commit[:12]} {escape(path, '')}:{line}\n")
+    for cited in result.places:
         say(escape(f"cites {cited}", ""))
-    say_if_detached(repo, done.commit)
+    say_if_detached(repo, result.commit)

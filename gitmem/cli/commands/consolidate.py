@@ -64,12 +64,13 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
 def as_text(outcome: Outcome, dry_run: bool) -> str:
     """The outcome of a consolidation for a person: the changes, the pairs of facts to settle, the notes, then the
     commit."""
-    lines = [f"merge    {_place(each.gone)} into {_place(each.kept)}: {each.gone.text}" for each in outcome.merges]
-    for done in outcome.replaced:
-        lines.append(f"replace  {_place(done.gone)} {done.gone.text}")
-        lines.append(f"         by {_place(done.kept)} {done.kept.text}")
-    for low in outcome.lowered:
-        lines.append(f"lower    {_place(low.fact)} {low.before:g} -> {LOWERED_IMPORTANCE:g}: {low.fact.text}")
+    lines = [f"merge    {_place(merge.gone)} into {_place(merge.kept)}: {merge.gone.text}" for merge in outcome.merges]
+    for replacement in outcome.replaced:
+        lines.append(f"replace  {_place(replacement.gone)} {replacement.gone.text}")
+        lines.append(f"         by {_place(replacement.kept)} {replacement.kept.text}")
+    for lowering in outcome.lowered:
+        change = f"{lowering.before:g} -> {LOWERED_IMPORTANCE:g}"
+        lines.append(f"lower    {_place(lowering.fact)} {change}: {lowering.fact.text}")
     for digest in outcome.digests:
         lines.append(f"digest   {digest.path}: {len(digest.lines)} lines of {len(digest.episodes)} episodes")
         for line in digest.lines:
@@ -86,8 +87,8 @@ def as_text(outcome: Outcome, dry_run: bool) -> str:
     elif dry_run:
         lines.append(f"would commit {summary(outcome)}")
     else:
-        where = f" on {outcome.branch}" if outcome.branch else ""
-        lines.append(f"committed {summary(outcome)}{where}: {outcome.commit[:12]}")
+        branch_note = f" on {outcome.branch}" if outcome.branch else ""
+        lines.append(f"committed {summary(outcome)}{branch_note}: {outcome.commit[:12]}")
     return escape("\n".join(lines) + "\n")
 
 

@@ -62,22 +62,22 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     checks += _unread_folders(repo, config)
     if remote:
         checks += _remote(repo)
-    wrong = [check for check in checks if check.wrong]
+    failed = [check for check in checks if check.wrong]
     if as_json:
-        write_json({"ok": not wrong, "checks": checks})
+        write_json({"ok": not failed, "checks": checks})
     else:
-        on = colour("auto")
-        out: list[str] = []
+        in_colour = colour("auto")
+        rows: list[str] = []
         for check in checks:
             detail = check.wrong or check.detail
-            state = paint("ok", "good", on) + "   "
+            state = paint("ok", "good", in_colour) + "   "
             if check.wrong:
-                state = paint("wrong", "bad", on)
-            out.append(f"{state}  {': '.join(map(escape, filter(None, (check.name, detail))))}")
+                state = paint("wrong", "bad", in_colour)
+            rows.append(f"{state}  {': '.join(map(escape, filter(None, (check.name, detail))))}")
             if check.hint:
-                out += [f"       {escape(check.hint)}"]
-        page("".join(f"{line}\n" for line in out), wrap=True)
-    if wrong:
+                rows += [f"       {escape(check.hint)}"]
+        page("".join(f"{line}\n" for line in rows), wrap=True)
+    if failed:
         return Exit.FINDINGS
     return Exit.DONE
 

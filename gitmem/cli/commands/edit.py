@@ -48,7 +48,7 @@ class EditOptions(NamedTuple):
 @click.option("--over", is_flag=True, help="It is not true any more: yesterday was its last day.")
 @keep_option()
 @json_option
-def command(**given: Any) -> None:
+def command(**arguments: Any) -> None:
     """Replace the text of the fact at PATH:LINE, in one commit.
 
     Its comment, and so its source, stays. The old text is not promoted again. Personal data is masked unless
@@ -60,25 +60,25 @@ def command(**given: Any) -> None:
     git mem edit MEMORY.md:17 "PoC phase 2 uses gRPC" --reason "decided on 12 March"
     git mem edit MEMORY.md:17 --over --reason "phase 1 ended"
     """
-    options = EditOptions(**given)
+    options = EditOptions(**arguments)
     changes = [bool(options.text), options.pin is not None, options.until is not None, options.over]
     if sum(changes) != 1 or (options.supersede and not options.text):
         raise UsageError("what is to become of it?", "give its new TEXT, or one of --pin, --unpin, --until, --over")
     repo, config = open_here()
     path, line = parse_place(repo, options.place)
     if options.text:
-        done = _replace_text(repo, with_kept_data(config, options.keep), (path, line), options)
+        correction = _replace_text(repo, with_kept_data(config, options.keep), (path, line), options)
     else:
-        done = _change_lifetime(repo, config, (path, line), options)
-    say_masked(done.masks)
+        correction = _change_lifetime(repo, config, (path, line), options)
+    say_masked(correction.masks)
     if options.as_json:
-        write_json(without_secret_lines(done))
+        write_json(without_secret_lines(correction))
         return
-    write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
-    say_if_detached(repo, done.commit)
+    write(f"{correction.commit[:12]} {escape(path, '')}:{line}\n")
+    say_if_detached(repo, correction.commit)
     if options.text:
         say("corrected; the old text will not be promoted again")
-    say_rivals(done.differs, each=False)
+    say_rivals(correction.differs, each=False)
 
 
 def _replace_text(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:

@@ -33,13 +33,13 @@ def command(
     """
     repo, config = open_here()
     config = with_kept_data(config, keep)
-    done = insights.record(
+    recorded = insights.record(
         repo, config, " ".join(text), now(), agent=agent, more=citation_pairs(repo, cites), dry_run=dry_run
     )
-    say_masked(done.masks)
+    say_masked(recorded.masks)
     if as_json:
-        write_json(done)
-    elif done.reason:
-        write(escape(f"nothing written: {done.reason}\n"))
+        write_json(recorded)
+    elif recorded.reason:
+        write(escape(f"nothing written: {recorded.reason}\n"))
     else:
-        write(escape(f"{'would write ' if dry_run else ''}{insights.MEMORY}:{done.line}\n"))
+        write(escape(f"{'would write ' if dry_run else ''}{insights.MEMORY}:{recorded.line}\n"))

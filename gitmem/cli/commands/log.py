@@ -38,12 +38,12 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     git mem log --since 2026-02-01 --until 2026-02-28 --agent codex
     """
     repo, config = open_here()
-    when = now()
-    commit = commit_at(repo, at, when)
+    moment = now()
+    commit = commit_at(repo, at, moment)
     days = timeline.timeline(
         repo,
-        since=first_day(since, when),
-        until=last_day(until, when),
+        since=first_day(since, moment),
+        until=last_day(until, moment),
         agent=agent_name(agent),
         rev=commit,
         daily=config.memory_daily,
@@ -54,7 +54,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     if note := words_on_sparse_checkout(len(outside)):
         say(f"note: {note}")
     titled = timeline.titled_days(
-        repo, since=first_day(since, when), until=last_day(until, when), rev=commit, daily=config.memory_daily
+        repo, since=first_day(since, moment), until=last_day(until, moment), rev=commit, daily=config.memory_daily
     )
     if titled and not agent:
         left_out = f"{counted(len(titled), 'episode is', 'episodes are')} left out: {first_names(titled, MAX_NAMED)}"
@@ -62,21 +62,21 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     if as_json:
         write_json({"days": days})
         return
-    on = coloured(colour)
-    out: list[str] = []
+    in_colour = coloured(colour)
+    rows: list[str] = []
     for number, day in enumerate(days):
-        out += [""] * bool(number) + [paint(f"{day.day.isoformat()} {day.day:%A}", "heading", on)]
+        rows += [""] * bool(number) + [paint(f"{day.day.isoformat()} {day.day:%A}", "heading", in_colour)]
         for log in day.logs:
             for section in log.sections:
                 title = " ".join(filter(None, (section.time, section.topic)))
-                who = f" [{log.agent}]" if log.agent else ""
-                where = f"{log.path}:{section.start_line}"
-                out.append(f"  {escape(title, '')}{escape(who, '')}  {paint(escape(where, ''), 'dim', on)}")
-                out += [f"    {escape(normalise(line), '')}" for line in section.lines]
+                agent_note = f" [{log.agent}]" if log.agent else ""
+                place = paint(escape(f"{log.path}:{section.start_line}", ""), "dim", in_colour)
+                rows.append(f"  {escape(title, '')}{escape(agent_note, '')}  {place}")
+                rows += [f"    {escape(normalise(line), '')}" for line in section.lines]
         for path, fact in day.facts:
-            arrow = paint("=>", "good", on)
-            out.append(f"  {arrow} {escape(fact.text, '')}  {paint(escape(f'{path}:{fact.line}', ''), 'dim', on)}")
-    page("".join(f"{line}\n" for line in out), wrap=True)
+            arrow, place = paint("=>", "good", in_colour), paint(escape(f"{path}:{fact.line}", ""), "dim", in_colour)
+            rows.append(f"  {arrow} {escape(fact.text, '')}  {place}")
+    page("".join(f"{line}\n" for line in rows), wrap=True)
     if not days and (since or until or agent):
         say("no daily log here in that time")
     elif not days:

@@ -56,11 +56,11 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
         merged, clean = merge_text(os.environ, versions[1], versions[0], versions[2], marker=marker)
         conflicts = 0 if clean else 1
     else:
-        done = merge_memory(
+        result = merge_memory(
             versions[0], versions[1], versions[2], path,
             lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels, _daily(path),
         )  # fmt: skip
-        merged, conflicts = done.data, done.conflicts
+        merged, conflicts = result.data, result.conflicts
         if b" code=" in merged and not conflicts and marker < MIN_VIRTUAL_MARKER:
             merged = _settled(merged, versions)
     if marker >= MIN_VIRTUAL_MARKER:
@@ -96,8 +96,8 @@ def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], p
     encrypted = next((data for data in stored if is_encrypted(data)), None)
     if encrypted is None or not merged:
         return merged
-    if merged in texts and is_encrypted(same := stored[texts.index(merged)]):
-        return same
+    if merged in texts and is_encrypted(stored_version := stored[texts.index(merged)]):
+        return stored_version
     git_crypt = _git_crypt()
     data = git_crypt.encrypted_as(merged, encrypted) if git_crypt else None
     if data is None:
@@ -116,14 +116,14 @@ def _git_crypt() -> GitCrypt | None:
 def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
     """`merged` without the citations of one side that do not hold in the merged code. Unchanged if Git does not name
     the commit that is merged (GITHEAD_*)."""
-    theirs = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
-    if len(theirs) != 1:
+    heads = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
+    if len(heads) != 1:
         return merged
     repo, _ = open_environment(stay=True)
 
     def contents(path: str) -> bytes | None:
-        head, base = repo.head(), repo.merge_base("HEAD", theirs[0])
-        sides = [repo.blobs(commit, [path]).get(path, "") for commit in (base or "", head or "", theirs[0]) if commit]
+        head, base = repo.head(), repo.merge_base("HEAD", heads[0])
+        sides = [repo.blobs(commit, [path]).get(path, "") for commit in (base or "", head or "", heads[0]) if commit]
         if len(sides) != 3 or not all(sides) or max(repo.sizes(sides).values()) > MAX_MERGED_BYTES:
             return None
         base_oid, ours_oid, theirs_oid = sides

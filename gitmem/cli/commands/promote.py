@@ -64,7 +64,7 @@ class PromoteOptions(NamedTuple):
 @click.option("--hook", type=HOOK_MODES, metavar="MODE", hidden=True, help="From post-commit: start detached.")
 @click.option("--background", type=HOOK_MODES, metavar="MODE", hidden=True, help="What --hook started.")
 @json_option
-def command(**given: Any) -> int:
+def command(**arguments: Any) -> int:
     """Promote lasting facts from daily logs to MEMORY.md.
 
     One commit names the source lines of each fact. Only committed logs are read. MEMORY.md must be clean. `git mem why
@@ -75,7 +75,7 @@ def command(**given: Any) -> int:
     git mem promote --interactive
     git mem promote --branch memory/review
     """
-    options = PromoteOptions(**given)
+    options = PromoteOptions(**arguments)
     if options.hook:
         start(options.hook)
         return Exit.DONE
@@ -116,9 +116,9 @@ def _promote(options: PromoteOptions) -> int:
 
     line = ProgressLine()
 
-    def reading(done: int, count: int) -> None:
-        if done < count:
-            line.say(f"reading the logs: {done} of {count} lines")
+    def reading(lines_read: int, count: int) -> None:
+        if lines_read < count:
+            line.say(f"reading the logs: {lines_read} of {count} lines")
         else:
             line.clear()
 

@@ -48,20 +48,20 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     client = forge_client(forge) if forge else None
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))
-    done = publish.publish(
+    published = publish.publish(
         repo, forge, client, publish.Proposal(branch, base, remote, title),
         layout=layout_at(repo, repo.resolve(f"refs/heads/{branch}"), config), today=now().date(),
         environ=os.environ if in_actions else None,
     )  # fmt: skip
     if as_json:
-        write_json(done)
-    elif done.pull and forge:
-        verb = "opened" if done.pull.created else "updated"
-        say(f"{verb} {forge.proposal} {forge.number_of(done.pull.number)}")
-        write(escape(done.pull.url, "") + "\n")
+        write_json(published)
+    elif published.pull and forge:
+        verb = "opened" if published.pull.created else "updated"
+        say(f"{verb} {forge.proposal} {forge.number_of(published.pull.number)}")
+        write(escape(published.pull.url, "") + "\n")
     elif forge is None:
         say(f"pushed; '{remote}' is at no forge that is known here, so who reviews it types")
         write(escape(f"git mem review {base}..{branch}", "") + "\n")
     else:
         say("pushed; there is no token here, so open the pull request at")
-        write(escape(done.link, "") + "\n")
+        write(escape(published.link, "") + "\n")

@@ -32,40 +32,41 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     `mem.contextCeiling` bounds what one session is given.
     """
     repo, config = open_here()
-    found = receipts.read(repo.common_dir, session, first_day(since, now()))
+    records = receipts.read(repo.common_dir, session, first_day(since, now()))
     if as_json:
-        write_json(recall(repo, config, found))
+        write_json(recall(repo, config, records))
         return
-    total = receipts.totals(found)
+    total = receipts.totals(records)
     most, never = recalled_without_blocked(repo, config, total.counts)
-    if not found:
+    if not records:
         say(
             "no receipts yet: they are written where a host's hooks or the MCP server ask memory "
             "(git mem install --agent HOST)"
         )
         return
-    on = coloured(colour)
-    out = [paint(COLUMNS, "heading", on), *(escape(row, "") for row in _sessions(found))]
-    out += ["", paint(f"Tokens by layer, {total.tokens_a_day} tokens a day", "heading", on)]
-    out += [f"  {layer:<12} {count:>9,}" for layer, count in sorted(total.tokens.items(), key=lambda row: -row[1])]
+    in_colour = coloured(colour)
+    rows = [paint(COLUMNS, "heading", in_colour), *(escape(row, "") for row in _sessions(records))]
+    rows += ["", paint(f"Tokens by layer, {total.tokens_a_day} tokens a day", "heading", in_colour)]
+    rows += [f"  {layer:<12} {count:>9,}" for layer, count in sorted(total.tokens.items(), key=lambda row: -row[1])]
     for title, facts in (("Given most often", most), ("Never given", never)):
         if facts:
-            out += ["", paint(title, "heading", on)]
+            rows += ["", paint(title, "heading", in_colour)]
             for fact in facts[:MAX_FACTS]:
                 times = f"{total.counts[fact.id]}x" if fact.id in total.counts else ""
-                out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
+                place = paint(f"MEMORY.md:{fact.line}", "path", in_colour)
+                rows.append(f"  {place}  {times:<4} {escape(fact.text, '')}")
             if len(facts) > MAX_FACTS:
-                out += [f"  and {len(facts) - MAX_FACTS} more"]
-    page("".join(f"{row}\n" for row in out), wrap=True)
+                rows += [f"  and {len(facts) - MAX_FACTS} more"]
+    page("".join(f"{row}\n" for row in rows), wrap=True)
 
 
-def _sessions(found: Sequence[Receipt]) -> list[str]:
+def _sessions(records: Sequence[Receipt]) -> list[str]:
     """The rows of the table, under COLUMNS, of the last MAX_SESSIONS sessions."""
     rows = []
-    for name, own in list(by_session(found).items())[-MAX_SESSIONS:]:
-        searches = sum(receipt.kind == "search" for receipt in own)
-        middle = sorted(receipt.milliseconds for receipt in own)[len(own) // 2]
-        tokens = sum(receipt.total for receipt in own)
-        counts = f"{len(own) - searches:>8}  {searches:>8}  {tokens:>8,}  {middle:>9,}"
-        rows.append(f"{own[0].at:%Y-%m-%d %H:%M}  {name[:24]:<24}  {counts}")
+    for name, of_session in list(by_session(records).items())[-MAX_SESSIONS:]:
+        searches = sum(receipt.kind == "search" for receipt in of_session)
+        middle = sorted(receipt.milliseconds for receipt in of_session)[len(of_session) // 2]
+        tokens = sum(receipt.total for receipt in of_session)
+        counts = f"{len(of_session) - searches:>8}  {searches:>8}  {tokens:>8,}  {middle:>9,}"
+        rows.append(f"{of_session[0].at:%Y-%m-%d %H:%M}  {name[:24]:<24}  {counts}")
     return rows

@@ -49,7 +49,7 @@ class RevertOptions(NamedTuple):
 @click.option("--dry-run", is_flag=True, help="Say what would go, change nothing.")
 @colour_option
 @json_option
-def command(**given: Any) -> None:
+def command(**arguments: Any) -> None:
     """Remove all facts that derive from one source, in one commit.
 
     They are not promoted again. A fact that had superseded another one gives that one back. Give one of the options
@@ -59,7 +59,7 @@ def command(**given: Any) -> None:
     git mem revert --source memory/2026-02-05.md:12-14
     git mem revert --agent codex --dry-run
     """
-    options = RevertOptions(**given)
+    options = RevertOptions(**arguments)
     repo, config = open_here()
     selector = _selector(options, repo)
     correction = without_secret_lines(
@@ -82,30 +82,30 @@ def _selector(options: RevertOptions, repo: Repository) -> Selector:
         By.SESSION: options.session,
         By.ORIGIN: options.origin,
     }
-    named = [(by, value) for by, value in values.items() if value]
-    if len(named) != 1:
+    chosen = [(kind, value) for kind, value in values.items() if value]
+    if len(chosen) != 1:
         raise UsageError("name one of --source, --commit, --agent, --session, --origin", "git mem revert -h")
-    by, value = named[0]
-    if by is By.SOURCE:
+    kind, value = chosen[0]
+    if kind is By.SOURCE:
         path, first, last = parse_lines(repo, value)
-        return Selector(by, path, (first, last))
-    if by is By.COMMIT:
-        return Selector(by, repo.resolve(value))
-    return Selector(by, value)
+        return Selector(kind, path, (first, last))
+    if kind is By.COMMIT:
+        return Selector(kind, repo.resolve(value))
+    return Selector(kind, value)
 
 
 def _show(correction: Correction, selector: Selector, options: RevertOptions) -> None:
     """Print each removed fact and the fact that was restored for it; on standard error how many were removed."""
-    on, out = coloured(options.colour), []
+    in_colour, rows = coloured(options.colour), []
     for item in correction.removals:
-        where = f"{paint(escape(item.path, ''), 'path', on)}:{paint(str(item.fact.line), 'line', on)}"
-        out.append(f"{where}: {paint('-', 'bad', on)} {escape(item.fact.text, '')}\n")
+        place = f"{paint(escape(item.path, ''), 'path', in_colour)}:{paint(str(item.fact.line), 'line', in_colour)}"
+        rows.append(f"{place}: {paint('-', 'bad', in_colour)} {escape(item.fact.text, '')}\n")
         if item.restored:
-            out.append(f"{where}: {paint('+', 'good', on)} {escape(item.restored, '')}\n")
+            rows.append(f"{place}: {paint('+', 'good', in_colour)} {escape(item.restored, '')}\n")
     if options.dry_run:
-        page("".join(out))
+        page("".join(rows))
     else:
-        write("".join(out))
+        write("".join(rows))
     facts = counted(len(correction.removals), "fact")
     if not correction.removals:
         say(f"no fact comes from {selector}")

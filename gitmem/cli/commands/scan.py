@@ -104,7 +104,7 @@ class ScanOptions(NamedTuple):
     help="Of one line: what was read, which evidence counted, what would make it pass.",
 )  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Show what stood here at adoption and is accepted, too.")
-def command(**given: Any) -> int:
+def command(**arguments: Any) -> int:
     """Scan memory for what must not be there.
 
     Ends with 1 when something is. PATH names files or folders of the work tree; without PATH or option, all memory
@@ -114,7 +114,7 @@ def command(**given: Any) -> int:
     git mem scan --staged
     git mem scan --range origin/main..HEAD
     """
-    options = ScanOptions(**given)
+    options = ScanOptions(**arguments)
     given_sources = (options.paths, options.staged, options.span, options.history, options.trial or options.explain)
     if sum(map(bool, given_sources)) > 1:
         raise UsageError(
@@ -224,10 +224,10 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
     if blob.skipped:
         raise GitMemError(f"'{name}' is not read: {blob.skipped}")
     text, problem = decode(blob.data)
-    more: list[Finding] = []
+    extra_findings: list[Finding] = []
     if problem:
-        more.append(finding_of_non_text(blob, problem, policy))
-    explained = explanation.explain(text, blob.path, int(number), policy, more)
+        extra_findings.append(finding_of_non_text(blob, problem, policy))
+    explained = explanation.explain(text, blob.path, int(number), policy, extra_findings)
     if form == "json":
         write_json(explained)
     else:
@@ -267,13 +267,13 @@ def show_audit(repo: Repository, form: str) -> int:
     if form == "json":
         write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})
     else:
-        out = []
+        lines = []
         for entry, state in rows:
-            until = entry.until.isoformat() if entry.until else "no end"
+            last_day = entry.until.isoformat() if entry.until else "no end"
             texts = entry.fingerprint or f"{counted(len(entry.fingerprints), 'text')} of the file:"
-            line = f"{state} {until} {texts} {entry.rule} {entry.path}: {entry.reason}"
-            out.append(escape(line, keep="") + "\n")
-        page("".join(out) or "no exceptions\n", wrap=True)
+            line = f"{state} {last_day} {texts} {entry.rule} {entry.path}: {entry.reason}"
+            lines.append(escape(line, keep="") + "\n")
+        page("".join(lines) or "no exceptions\n", wrap=True)
     if any(state == "ended" for _, state in rows):
         return Exit.FINDINGS
     return Exit.DONE

@@ -40,39 +40,39 @@ def command(file: Path, as_json: bool) -> int:
     """
     if str(file) == "-" and sys.stdin.isatty():
         say("reading the alert from this terminal; Ctrl-D ends it")
-    found = parse_alerts(read_input(file, sys.stdin.buffer, MAX_BYTES))
+    alerts = parse_alerts(read_input(file, sys.stdin.buffer, MAX_BYTES))
     repo, config = open_here()
-    when, forgotten = now(), forgotten_texts(repo)
+    moment, forgotten = now(), forgotten_texts(repo)
 
     def ask(question: str) -> Answer:
-        return search(repo, config, Query(question, limit=HITS, everything=True, forgotten=forgotten), when)
+        return search(repo, config, Query(question, limit=HITS, everything=True, forgotten=forgotten), moment)
 
     def lines_of(hit: Hit, path: str) -> Sequence[str]:
         return without_secrets(read(repo, config, path, forgotten=forgotten).lines)
 
-    seen = find_incidents(found, ask, lines_of, when.date(), config.context_evidence)
+    incidents = find_incidents(alerts, ask, lines_of, moment.date(), config.context_evidence)
     if as_json:
-        titles = [shown_title(alert) for alert in found]
-        write_json({"seen": bool(seen), "alerts": titles, "incidents": seen})
-    elif seen:
-        page(escape("\n".join([LEAD, *(line for one in seen for line in incident_lines(one)), ""])))
-    elif not found:
+        titles = [shown_title(alert) for alert in alerts]
+        write_json({"seen": bool(incidents), "alerts": titles, "incidents": incidents})
+    elif incidents:
+        page(escape("\n".join([LEAD, *(line for incident in incidents for line in incident_lines(incident)), ""])))
+    elif not alerts:
         say("there is no word in the alert")
     else:
         say("memory tells of no incident like this one")
     return 0
 
 
-def incident_lines(one: Incident) -> list[str]:
+def incident_lines(incident: Incident) -> list[str]:
     """An incident as lines of Markdown: a heading, how it ended, and the actions as a checklist."""
-    title = one.title
-    if one.date and one.date not in title:
-        title = f"{one.date} {title}"
-    lines = ["", f"## {title} ({one.path}:{one.start_line})", "", f'Like the alert "{one.alert}".']
-    if one.outcome:
-        lines[-1] += f" It ended so: {one.outcome} ({one.path}:{one.outcome_line})"
+    title = incident.title
+    if incident.date and incident.date not in title:
+        title = f"{incident.date} {title}"
+    lines = ["", f"## {title} ({incident.path}:{incident.start_line})", "", f'Like the alert "{incident.alert}".']
+    if incident.outcome:
+        lines[-1] += f" It ended so: {incident.outcome} ({incident.path}:{incident.outcome_line})"
     lines.append("")
-    for action in one.actions:
-        notes = "; ".join(filter(None, (f"{action.path}:{action.line}", one.date, action.outcome)))
+    for action in incident.actions:
+        notes = "; ".join(filter(None, (f"{action.path}:{action.line}", incident.date, action.outcome)))
         lines.append(f"- [ ] {action.text} ({notes})")
     return lines

@@ -95,8 +95,8 @@ def migrate(context: click.Context) -> int:
     settings = _settings(context)
     from gitmem.server.postgres.database import migrate as bring_up_to_date
 
-    done = bring_up_to_date(settings.secret("OWNER_DATABASE_URL"))
-    write(f"{counted(len(done), 'step')} run\n")
+    steps = bring_up_to_date(settings.secret("OWNER_DATABASE_URL"))
+    write(f"{counted(len(steps), 'step')} run\n")
     return Exit.DONE
 
 
@@ -141,7 +141,7 @@ def repositories(
 @click.option("--revoke", is_flag=True, help="Revoke the tokens of this name instead, at once.")
 @click.pass_context
 def token(
-    context: click.Context, /, tenant: str, name: str, revoke: bool, rotate: bool, overlap: int, **of: Any
+    context: click.Context, /, tenant: str, name: str, revoke: bool, rotate: bool, overlap: int, **new: Any
 ) -> int:
     """Make a token for TENANT, and print it this once.
 
@@ -150,18 +150,18 @@ def token(
     """
     from click.core import ParameterSource
 
-    given = [key for key in ("scope", "repositories") if context.get_parameter_source(key) != ParameterSource.DEFAULT]
-    if rotate and (revoke or given):
+    typed = [key for key in ("scope", "repositories") if context.get_parameter_source(key) != ParameterSource.DEFAULT]
+    if rotate and (revoke or typed):
         raise UsageError("--rotate goes with --days and --overlap alone", "it keeps scope and repositories")
     with _owner(context) as owner:
         number = owner.tenant(tenant)
         if revoke:
             write(f"{counted(owner.revoke(number, name), 'token')} revoked\n")
         elif rotate:
-            write(owner.rotate(number, name, of["days"], overlap, now()) + "\n")
+            write(owner.rotate(number, name, new["days"], overlap, now()) + "\n")
             say(f"the other tokens '{escape(name)}' end in {counted(overlap, 'hour')}")
         else:
-            write(owner.new_token(number, name, of["scope"], of["repositories"], of["days"], now()) + "\n")
+            write(owner.new_token(number, name, new["scope"], new["repositories"], new["days"], now()) + "\n")
     return Exit.DONE
 
 
@@ -197,18 +197,18 @@ def audit(context: click.Context, tenant: str, repository: str, oid: str, as_jso
     with _owner(context) as owner:
         value = owner.audit(owner.tenant(tenant), repository, mirrors=mirrors, oid=oid)
     copy = value["copy"]
-    left = [value["blob"] or 0, *value["unreachable"].values()]
+    remaining = [value["blob"] or 0, *value["unreachable"].values()]
     if copy:
-        left += [copy["blob"], copy["unreachable"]]
+        remaining += [copy["blob"], copy["unreachable"]]
     if not value["there"]:
-        left += value["rows"].values()
+        remaining += value["rows"].values()
         if copy:
-            left.append(copy["copies"])
+            remaining.append(copy["copies"])
     if as_json:
         write_json(value)
     else:
         _show_audit(repository, value)
-    if any(left):
+    if any(remaining):
         return Exit.FINDINGS
     return Exit.DONE
 
@@ -224,8 +224,8 @@ def _show_audit(repository: str, value: dict[str, Any]) -> None:
         counts |= {"copy": value["copy"]["copies"], "unreachable objects of a copy": value["copy"]["unreachable"]}
         if value["blob"] is not None:
             counts |= {"blob in a copy": value["copy"]["blob"]}
-    for what, count in counts.items():
-        write(f"{count:>10}  {what}\n")
+    for label, count in counts.items():
+        write(f"{count:>10}  {label}\n")
     if value["copy"] is None:
         say("no copies lie on this machine as it is set up: --config FILE names the server's")
     _table(value["asked"], False, "nobody asked of it")

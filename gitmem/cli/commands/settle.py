@@ -130,7 +130,7 @@ def _answer(repo: Repository, config: Config, listed: Sequence[Rival], options: 
     answer = Answer(options.answer or "")
     pairs = [_open_pair(listed, ident) for ident in dict.fromkeys(options.pairs)]
     results: list[RecordedAnswer] = []
-    closed: list[Rival] = []
+    closed_pairs: list[Rival] = []
     if options.dry_run:
         results = [RecordedAnswer(pair, answer) for pair in pairs]
     else:
@@ -139,15 +139,15 @@ def _answer(repo: Repository, config: Config, listed: Sequence[Rival], options: 
                 if recorded := _record(repo, config, pair, answer, options.reason):
                     results.append(recorded)
                 else:
-                    closed.append(pair)
+                    closed_pairs.append(pair)
     _show_answers(repo, results, options)
     answered_statements = {key for result in results for key in _statements(result.pair)}
-    by_others = [pair for pair in closed if answered_statements.isdisjoint(_statements(pair))]
-    left_out = f"{counted(len(closed), 'pair')} no longer open as listed: git mem settle"
+    by_others = [pair for pair in closed_pairs if answered_statements.isdisjoint(_statements(pair))]
+    left_out = f"{counted(len(closed_pairs), 'pair')} no longer open as listed: git mem settle"
     if by_others:
         say(f"error: {left_out}")
         return Exit.CANNOT_RUN
-    if closed:
+    if closed_pairs:
         say(f"note: {left_out}")
     return Exit.DONE
 

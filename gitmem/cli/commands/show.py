@@ -52,13 +52,13 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
         write_json(value)
         return
     start, end = first or 1, min(last or len(memory_file.lines), len(memory_file.lines))
-    shown = memory_file.lines[start - 1 : end]
-    on = coloured(colour)
+    lines = memory_file.lines[start - 1 : end]
+    in_colour = coloured(colour)
     width = len(str(end))
     page(
         "".join(
-            f"{paint(f'{number:>{width}}', 'line', on)}  {escape(line, chr(9))}\n"
-            for number, line in enumerate(shown, start)
+            f"{paint(f'{number:>{width}}', 'line', in_colour)}  {escape(line, chr(9))}\n"
+            for number, line in enumerate(lines, start)
         ),
         wrap=True,
     )

@@ -191,15 +191,15 @@ def _session_rows(repo: Repository, config: Config, standing: Standing) -> list[
 def _receipts_in_words(repo: Repository, config: Config) -> str:
     """What the sessions of the last week were given; "" if there are no receipts."""
     first_day = now().date() - timedelta(days=RECEIPT_DAYS - 1)
-    found = receipts.read(repo.common_dir, since=first_day)
-    if not found:
+    records = receipts.read(repo.common_dir, since=first_day)
+    if not records:
         return ""
-    total = receipts.totals(found)
-    given, never = recalled(repo, config, total.counts)
+    total = receipts.totals(records)
+    recalled_facts, never = recalled(repo, config, total.counts)
     parts = [f"{total.tokens_a_day} tokens a day this week"]
-    if given:
-        first = given[0]
-        parts.append(f"most often MEMORY.md:{first.line} ({total.counts[first.id]}x)")
+    if recalled_facts:
+        top_fact = recalled_facts[0]
+        parts.append(f"most often MEMORY.md:{top_fact.line} ({total.counts[top_fact.id]}x)")
     parts += [f"{counted(len(never), 'fact')} never", "git mem receipts"]
     return "; ".join(parts)
 

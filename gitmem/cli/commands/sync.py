@@ -54,46 +54,46 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
         write(text_of(timer, repo.root, sys.executable, every, name))
         return Exit.DONE
     chosen = remote_of(repo, remote, unattended=not sys.stdin.isatty())
-    done = sync(repo, config, chosen, today=now().date(), python=sys.executable, commit=commit, dry_run=dry_run)
+    synced = sync(repo, config, chosen, today=now().date(), python=sys.executable, commit=commit, dry_run=dry_run)
     if as_json:
-        write_json(done)
+        write_json(synced)
     else:
-        _say(done, quiet)
-    if done.state in ("conflict", "uncommitted") or done.kept:
+        _say(synced, quiet)
+    if synced.state in ("conflict", "uncommitted") or synced.kept:
         return Exit.FINDINGS
     return Exit.DONE
 
 
-def _say(done: Synced, quiet: bool) -> None:
+def _say(synced: Synced, quiet: bool) -> None:
     """Print on standard error what was received and sent, or why nothing was. `quiet`: print nothing if nothing
     changed."""
-    name = escape(f"{done.remote}/{done.branch}", "")
-    if done.state == "offline":
-        say(f"offline: {counted(done.waiting, 'commit')} for {name} will go next time")
-        say(f"  {escape(done.reason, '')}")
-    elif done.state == "conflict":
-        say(f"nothing was merged: {_names(done.paths)} changed here and at {name}, and is no memory")
-        say(f"hint: git pull {escape(done.remote, '')} {escape(done.branch, '')}, settle it, then git mem sync")
-    elif done.state == "uncommitted":
-        say(f"nothing was merged: {_names(done.paths)} is edited or not committed here, and {name} has it too")
-        if set(done.paths) <= set(done.uncommitted):
+    name = escape(f"{synced.remote}/{synced.branch}", "")
+    if synced.state == "offline":
+        say(f"offline: {counted(synced.waiting, 'commit')} for {name} will go next time")
+        say(f"  {escape(synced.reason, '')}")
+    elif synced.state == "conflict":
+        say(f"nothing was merged: {_names(synced.paths)} changed here and at {name}, and is no memory")
+        say(f"hint: git pull {escape(synced.remote, '')} {escape(synced.branch, '')}, settle it, then git mem sync")
+    elif synced.state == "uncommitted":
+        say(f"nothing was merged: {_names(synced.paths)} is edited or not committed here, and {name} has it too")
+        if set(synced.paths) <= set(synced.uncommitted):
             say("hint: git mem sync --commit")
         else:
             say("hint: commit it, or move it away, then git mem sync")
-    elif done.received or done.sent or not quiet:
-        would = "would be " if done.state == "would sync" else ""
-        if done.received or done.sent:
-            received, sent = counted(done.received, "commit"), counted(done.sent, "commit")
-            say(f"{name}: {received} {would}received, {sent} {would}sent")
+    elif synced.received or synced.sent or not quiet:
+        prefix = "would be " if synced.state == "would sync" else ""
+        if synced.received or synced.sent:
+            received, sent = counted(synced.received, "commit"), counted(synced.sent, "commit")
+            say(f"{name}: {received} {prefix}received, {sent} {prefix}sent")
         else:
             say(f"{name}: nothing new on either side")
-    where = f" of {_names(done.paths)}" if done.paths else ""
-    for kept in done.kept:
-        say(f"both sides changed the same text{where}: theirs stands, yours is on {kept}")
-        say(f"hint: git diff HEAD {kept}; git merge {kept} takes yours instead")
-    say_rivals(done.differs)
-    if done.uncommitted and done.state in ("synced", "would sync", "offline"):
-        say(f"{counted(len(done.uncommitted), 'memory file')} not committed, and so not sent: git mem sync --commit")
+    files_note = f" of {_names(synced.paths)}" if synced.paths else ""
+    for branch in synced.kept:
+        say(f"both sides changed the same text{files_note}: theirs stands, yours is on {branch}")
+        say(f"hint: git diff HEAD {branch}; git merge {branch} takes yours instead")
+    say_rivals(synced.differs)
+    if synced.uncommitted and synced.state in ("synced", "would sync", "offline"):
+        say(f"{counted(len(synced.uncommitted), 'memory file')} not committed, and so not sent: git mem sync --commit")
 
 
 def _names(paths: tuple[str, ...]) -> str:

@@ -59,22 +59,24 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     if asks and not click.confirm("take this back?", err=True):
         say("nothing was changed")
         return 1
-    done = plan if dry_run else undo(repo, config, plan)
+    undone = plan if dry_run else undo(repo, config, plan)
     if as_json:
-        write_json({**json_object(without_forgotten(done, forgotten)), "dry_run": dry_run})
+        write_json({**json_object(without_forgotten(undone, forgotten)), "dry_run": dry_run})
     elif dry_run:
         say("nothing was changed")
     else:
-        where = f" on '{done.branch}'" if done.branch else ""
-        say(f"taken back in commit {done.commit[:12]}{where}" if done.commit else "taken back in the work tree")
-        say_if_detached(repo, done.commit if not done.branch else "")
-        if done.committed_since:
-            committed = [file for file in done.files if file.path in done.committed_since]
-            commit_command = _commit_of(done.committed_since, rewrite=any(rewrites(file, config) for file in committed))
+        branch_note = f" on '{undone.branch}'" if undone.branch else ""
+        place = f"commit {undone.commit[:12]}{branch_note}" if undone.commit else "the work tree"
+        say(f"taken back in {place}")
+        say_if_detached(repo, undone.commit if not undone.branch else "")
+        if undone.committed_since:
+            committed = [file for file in undone.files if file.path in undone.committed_since]
+            rewrite = any(rewrites(file, config) for file in committed)
+            commit_command = _commit_of(undone.committed_since, rewrite=rewrite)
             say(f"HEAD still has it: {commit_command} takes it out there")
-        if done.merge:
-            say(f"the branch counts as merged: git revert {done.commit[:12]} brings it back")
-        if done.subject.startswith(PROMOTES):
+        if undone.merge:
+            say(f"the branch counts as merged: git revert {undone.commit[:12]} brings it back")
+        if undone.subject.startswith(PROMOTES):
             say("git mem promote offers these facts again")
     return 0
 
@@ -83,8 +85,8 @@ def _since(plan: Undo) -> str:
     """A phrase that says whether a write that was not committed by git-mem was committed by hand later."""
     if not plan.committed_since:
         return "not committed"
-    part = "" if len(plan.committed_since) == len(plan.files) else " in part"
-    return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.committed_in)}"
+    extent = "" if len(plan.committed_since) == len(plan.files) else " in part"
+    return f"committed by hand since{extent}, in {', '.join(oid[:12] for oid in plan.committed_in)}"
 
 
 def _commit_of(paths: Sequence[str], *, rewrite: bool) -> str:
@@ -100,12 +102,12 @@ def _commit_of(paths: Sequence[str], *, rewrite: bool) -> str:
 
 def _show(plan: Undo) -> None:
     """Print the write and the lines that would be taken back."""
-    what = _since(plan)
+    description = _since(plan)
     if plan.commits:
-        what = f'{plan.commits[0][:12]} "{plan.subject}"'
+        description = f'{plan.commits[0][:12]} "{plan.subject}"'
     if plan.branch:
-        what += f" on '{plan.branch}'"
-    write(escape(f"written {plan.at}, {what}\n"))
+        description += f" on '{plan.branch}'"
+    write(escape(f"written {plan.at}, {description}\n"))
     for file in plan.files:
         lines, limit, is_new = file.lines, MAX_LINES, file.then is None
         if is_new and len(plan.files) > MANY_FILES:

@@ -62,15 +62,15 @@ def summary(verdict: Verdict) -> str:
     return f"{text} ({kinds})" if kinds else text
 
 
-def render(verdict: Verdict, on: bool) -> str:
+def render(verdict: Verdict, colour: bool) -> str:
     """A line for each finding, and for each fact with an allowed edit; without text of memory."""
-    rows = [(flaw.path, flaw.line, paint(flaw.rule, "bad", on), flaw.message) for flaw in verdict.flaws]
+    rows = [(flaw.path, flaw.line, paint(flaw.rule, "bad", colour), flaw.message) for flaw in verdict.flaws]
     for row in verdict.facts:
         edit = row.attribution.edit
         if edit and not row.flaws:
             changed = f"{row.attribution.words}: {', '.join(edit.changed)}; git mem why shows old and new"
-            rows.append((row.path, row.fact.line, paint("note", "warn", on), changed))
+            rows.append((row.path, row.fact.line, paint("note", "warn", colour), changed))
     return "".join(
-        f"{paint(escape(path, ''), 'path', on)}:{paint(str(line), 'line', on)}: {rule}: {escape(message, '')}\n"
+        f"{paint(escape(path, ''), 'path', colour)}:{paint(str(line), 'line', colour)}: {rule}: {escape(message, '')}\n"
         for path, line, rule, message in rows
     )

@@ -77,7 +77,7 @@ def _is_watched(root: Path, path: str, layout: Layout) -> bool:
 
 def _refresh(repo: Repository, config: Config) -> None:
     """Bring the index up to date, as every search does first; print the reason if it cannot be current."""
-    made = freshness.ready(repo, config)
-    made.close()
-    if made.stale:
-        say(f"git mem: the index is not current: {made.stale}")
+    index = freshness.ready(repo, config)
+    index.close()
+    if index.stale:
+        say(f"git mem: the index is not current: {index.stale}")
