@@ -43,19 +43,19 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 def _person_turn(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
     """The turn of the person's request, without the text that Antigravity puts around it."""
-    found = REQUEST.search(text)
-    said = found[1].strip() if found else text
+    match = REQUEST.search(text)
+    request = match[1].strip() if match else text
     by = By.SPEAKER if string_at(entry, "source") == "USER_EXPLICIT" else By.HOST
-    if said:
-        yield Turn(place.id, Role.USER, said, place.line, place.at, by=by)
+    if request:
+        yield Turn(place.id, Role.USER, request, place.line, place.at, by=by)
 
 
 def _model_turn(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
     """The turn of an answer of the model, with the ids of its tool calls."""
-    made = objects_at(entry, "tool_calls")
-    if text or made:
-        ids = tuple(string_at(call, "id") for call in made if string_at(call, "id"))
-        names = ",".join(string_at(call, "name") for call in made)
+    calls = objects_at(entry, "tool_calls")
+    if text or calls:
+        ids = tuple(string_at(call, "id") for call in calls if string_at(call, "id"))
+        names = ",".join(string_at(call, "name") for call in calls)
         yield Turn(place.id, Role.ASSISTANT, text, place.line, place.at, ids, "", names)
 
 
@@ -64,8 +64,8 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
-    kept = {name: like[name] for name in ("step_index", "created_at") if name in like}
-    return {"source": "SYSTEM", "type": "CHECKPOINT", "status": "DONE", "content": text, **kept}
+    fields = {name: like[name] for name in ("step_index", "created_at") if name in like}
+    return {"source": "SYSTEM", "type": "CHECKPOINT", "status": "DONE", "content": text, **fields}
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:

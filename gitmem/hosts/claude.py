@@ -40,8 +40,8 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
-    said = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": text}}
-    return identity_keys(like, last) | said
+    fields = {"type": "user", "isCompactSummary": True, "message": {"role": "user", "content": text}}
+    return identity_keys(like, last) | fields
 
 
 HOST = Host(

@@ -48,12 +48,12 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 def _turns(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
     """The turn of a message; nothing for a subagent's message, and for text that a skill or the host added."""
     requests = objects_at(data, "toolRequests")
-    made = calls_of(requests, "toolCallId")
+    calls = calls_of(requests, "toolCallId")
     if data.get("parentToolCallId") or data.get("source"):
         return  # a subagent, or text that a skill or the host put into the conversation
     text, answer = string_at(data, "content"), string_at(data, "messageId")
     if text or requests:
-        yield Turn(place.id, role, text, place.line, place.at, *made, answer=answer)
+        yield Turn(place.id, role, text, place.line, place.at, *calls, answer=answer)
 
 
 def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
@@ -61,10 +61,10 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
-    kept = {name: like[name] for name in ("timestamp", "parentId") if name in like}
+    fields = {name: like[name] for name in ("timestamp", "parentId") if name in like}
     if isinstance(last.get("id"), str):
-        kept |= {"id": last["id"]}
-    return {"type": COMPACTED, "data": {"success": True, "summaryContent": text}, **kept}
+        fields |= {"id": last["id"]}
+    return {"type": COMPACTED, "data": {"success": True, "summaryContent": text}, **fields}
 
 
 def _session(entry: Entry) -> str:

@@ -18,16 +18,16 @@ QUERY_TAG = re.compile(r"</?user_query>\n?")
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     """The turns of an entry without Cursor's tags around the prompt; None for an entry of another form."""
     message, role = entry.get("message"), entry.get("role")
-    other = entry.get("type") in ("user", "assistant", "message")
-    if other or not isinstance(message, dict) or not isinstance(role, str):
+    has_type = entry.get("type") in ("user", "assistant", "message")
+    if has_type or not isinstance(message, dict) or not isinstance(role, str):
         return None
     turns = message_turns({**message, "role": role}, place)
     return (replace(turn, text=QUERY_TAG.sub("", turn.text).strip()) for turn in turns)
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
-    said = {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}
-    return identity_keys(like, last) | said
+    fields = {"role": "user", "message": {"content": [{"type": "text", "text": text}]}}
+    return identity_keys(like, last) | fields
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:

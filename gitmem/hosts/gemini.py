@@ -44,8 +44,8 @@ def _whole_session(data: bytes) -> Transcript | None:
 
 def _is_object(data: bytes) -> bool:
     """Whether the bytes are the older form, one JSON object: its first line is all of it."""
-    first, _, rest = data.strip().partition(b"\n")
-    return not rest.strip() and b'"messages"' in first
+    first_line, _, other_lines = data.strip().partition(b"\n")
+    return not other_lines.strip() and b'"messages"' in first_line
 
 
 def _journal(data: bytes) -> Transcript:
@@ -67,8 +67,8 @@ def _journal(data: bytes) -> Transcript:
         session = session or string_at(entry, "sessionId")
         if isinstance(entry.get("$rewindTo"), str):
             ids = list(messages)
-            first = ids.index(entry["$rewindTo"]) if entry["$rewindTo"] in messages else len(ids)
-            messages = {ident: messages[ident] for ident in ids[:first]}
+            position = ids.index(entry["$rewindTo"]) if entry["$rewindTo"] in messages else len(ids)
+            messages = {ident: messages[ident] for ident in ids[:position]}
         for message in objects_at(object_at(entry, "$set"), "messages"):
             messages.setdefault(string_at(message, "id") or f"L{number}", message)
         if string_at(entry, "type"):
@@ -97,11 +97,12 @@ def _turns(entry: Mapping[str, Any], number: int) -> Iterator[Turn]:
     parts: list[dict[str, Any]] = [{"text": content}] if isinstance(content, str) else objects_at(entry, "content")
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
     responses = [part["functionResponse"] for part in parts if isinstance(part.get("functionResponse"), dict)]
-    ident, at = string_at(entry, "id") or f"L{number}", time_of(entry.get("timestamp"))
+    ident, moment = string_at(entry, "id") or f"L{number}", time_of(entry.get("timestamp"))
     if texts or not responses:
-        yield Turn(ident, role, "\n".join(texts), number, at, *calls_of(objects_at(entry, "toolCalls")))
+        yield Turn(ident, role, "\n".join(texts), number, moment, *calls_of(objects_at(entry, "toolCalls")))
     for response in responses:
-        yield Turn(ident, Role.TOOL, tool_output(response.get("response")), number, at, (), string_at(response, "id"))
+        output = tool_output(response.get("response"))
+        yield Turn(ident, Role.TOOL, output, number, moment, (), string_at(response, "id"))
 
 
 HOST = Host(

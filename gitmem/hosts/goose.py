@@ -48,11 +48,11 @@ def _stored_transcript(connection: Connection, session: str) -> bytes:
     """A session in the neutral form, without the results of tools."""
     query = "SELECT role, content_json, created_timestamp FROM messages WHERE session_id = ? ORDER BY id"
     rows = []
-    for number, (role, content, at) in enumerate(connection.execute(query, (session,)), 1):
+    for number, (role, content, timestamp) in enumerate(connection.execute(query, (session,)), 1):
         text = _text(content)
         if text and role_of(role) in (Role.USER, Role.ASSISTANT):
-            said = time_of(at)
-            rows.append({"id": f"g{number}", "role": role, "text": text, "at": said.isoformat() if said else ""})
+            moment = time_of(timestamp)
+            rows.append({"id": f"g{number}", "role": role, "text": text, "at": moment.isoformat() if moment else ""})
     return "\n".join(json.dumps({"session": session, **row}) for row in rows).encode()
 
 

@@ -84,8 +84,8 @@ def _as_host_text(turn: Turn) -> Turn:
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
-    said = {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
-    return identity_keys(like, last) | said
+    message = {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+    return identity_keys(like, last) | message
 
 
 def _transcript(fields: Mapping[str, Any]) -> bytes | None:
@@ -96,8 +96,8 @@ def _transcript(fields: Mapping[str, Any]) -> bytes | None:
     entries: list[dict[str, Any]] = [{"type": "session", "id": string_at(fields, "session_id")}]
     for message in messages:
         if isinstance(message, dict):
-            at = message.get("timestamp")
-            ident = {"id": str(at), "timestamp": at} if isinstance(at, int) else {}
+            timestamp = message.get("timestamp")
+            ident = {"id": str(timestamp), "timestamp": timestamp} if isinstance(timestamp, int) else {}
             entries.append({"type": "message", "message": message, **ident})
     return "\n".join(map(json.dumps, entries)).encode()
 
@@ -138,14 +138,14 @@ def _unpacked(packed: bytes) -> bytes:
     """Data decompressed by Zstandard. Raises OSError if it is damaged or no decompressor is installed."""
     for module in ("compression.zstd", "zstandard"):  # of Python 3.14, and of PyPI
         with suppress(ImportError):
-            found = import_module(module)
+            decompressor = import_module(module)
             break
     else:
         raise OSError(errno.ENOTSUP, "messages in it are compressed: Python 3.14 reads them, or pip install zstandard")
-    more = {"max_length" if module == "compression.zstd" else "max_output_size": EVENT_LIMIT}
+    limit = {"max_length" if module == "compression.zstd" else "max_output_size": EVENT_LIMIT}
     try:
-        return bytes(found.ZstdDecompressor().decompress(packed, **more))
-    except found.ZstdError:
+        return bytes(decompressor.ZstdDecompressor().decompress(packed, **limit))
+    except decompressor.ZstdError:
         raise OSError(errno.EIO, "a message in it is damaged") from None
 
 
@@ -155,8 +155,8 @@ def _rewrite_settings(host: Host, path: str, text: str, setup: Setup) -> str:
     `_set_plugin`."""
     value = load_json(path, text, BY_HAND)
     mcp, plugins = table_at(value, "mcp", path), table_at(value, "plugins", path)
-    more: dict[str, Any] = {"cwd": setup.root} if setup.root else {}
-    value["mcp"] = load_json(path, json_server("servers", **more)(host, path, dump_json(mcp), setup))
+    server_keys: dict[str, Any] = {"cwd": setup.root} if setup.root else {}
+    value["mcp"] = load_json(path, json_server("servers", **server_keys)(host, path, dump_json(mcp), setup))
     _set_plugin(plugins, path, setup)
     return dump_json({key: inner for key, inner in value.items() if inner or key not in ("mcp", "plugins")}, text)
 
@@ -183,11 +183,11 @@ def _set_plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
             raise GitMemError(f"another plugin has the slot of memory in '{path}'", hint)
         slots["memory"] = NAME
         present = entries.get(NAME)
-        asked = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": {"root": setup.root}}
+        entry = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": {"root": setup.root}}
         if isinstance(present, dict):
-            entries[NAME] = {**asked, **present}
+            entries[NAME] = {**entry, **present}
         else:
-            entries[NAME] = asked
+            entries[NAME] = entry
     for key in ("slots", "entries"):
         if not plugins[key]:
             del plugins[key]

@@ -86,22 +86,23 @@ def _whole_session(data: bytes) -> Transcript | None:
 def _turns(info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], number: int) -> Iterator[Turn]:
     """The turns of a message: its text and tool calls, then the result of each tool."""
     role = role_of(info.get("role"))
-    at = time_of(object_at(info, "time").get("created"))
-    place = Place(string_at(info, "id") or f"L{number}", number, at)
-    said = [part for part in parts if string_at(part, "type") == "text" and not part.get("synthetic")]
-    texts = [string_at(part, "text") for part in said if string_at(part, "text")]
+    moment = time_of(object_at(info, "time").get("created"))
+    place = Place(string_at(info, "id") or f"L{number}", number, moment)
+    text_parts = [part for part in parts if string_at(part, "type") == "text" and not part.get("synthetic")]
+    texts = [string_at(part, "text") for part in text_parts if string_at(part, "text")]
     text = "\n".join(map(typed_message, texts) if role is Role.USER else texts)
     if info.get("summary") is True:
         yield from summary_turn(text, place)
         return
     tools = [part for part in parts if string_at(part, "type") == "tool"]
     if role in (Role.USER, Role.ASSISTANT) and (text or tools):
-        yield Turn(place.id, role, text, number, at, *calls_of(tools, "callID", "tool"))
+        yield Turn(place.id, role, text, number, moment, *calls_of(tools, "callID", "tool"))
     for part in tools:
         state = part.get("state")
         if isinstance(state, dict):
             output = tool_output(state.get("output"))
-            yield Turn(place.id, Role.TOOL, output, number, at, (), string_at(part, "callID"), string_at(part, "tool"))
+            call, name = string_at(part, "callID"), string_at(part, "tool")
+            yield Turn(place.id, Role.TOOL, output, number, moment, (), call, name)
 
 
 def _stored_sessions(connection: Connection) -> Iterator[StoredSession]:

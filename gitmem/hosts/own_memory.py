@@ -52,9 +52,9 @@ def find_own_memory(host: Host, home: Path, root: Path) -> FoundMemory | None:
     return FoundMemory(host.name, folder, count)
 
 
-def import_command(found: FoundMemory) -> str:
+def import_command(memory: FoundMemory) -> str:
     """The command that imports a host's own memory through the gate."""
-    return f"git mem import notes {quote(str(found.folder))} --into {found.host}"
+    return f"git mem import notes {quote(str(memory.folder))} --into {memory.host}"
 
 
 def _has_content(folder: Path, name: str) -> bool:
@@ -76,14 +76,14 @@ def folder_here(host: Host, root: Path) -> Path:
 
 def is_kept_here(host: Host, root: Path) -> bool:
     """Whether the host's settings name `folder_here` as the folder of its own memory."""
-    own = host.own_memory
-    if own is None or not own.setting:
+    own_memory = host.own_memory
+    if own_memory is None or not own_memory.setting:
         return False
     try:
-        value = parse_json_object(read_bytes(root, own.settings, MAX_FILE_BYTES))
+        value = parse_json_object(read_bytes(root, own_memory.settings, MAX_FILE_BYTES))
     except (OSError, OutsideRepository, ValueError):
         return False
-    return value.get(own.setting) == str(folder_here(host, root))
+    return value.get(own_memory.setting) == str(folder_here(host, root))
 
 
 def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
@@ -94,26 +94,27 @@ def write_folder_setting(host: Host, path: str, text: str, setup: Setup) -> str:
     GitMemError for a file that is not a JSON object. If the file names another folder, which a person chose, it is
     unchanged for `setup.remove`; else GitMemError is raised.
     """
-    own = host.own_memory
-    assert own is not None and own.setting
+    own_memory = host.own_memory
+    assert own_memory is not None and own_memory.setting
     try:
         value = parse_json_object(text.strip() or "{}")
     except ValueError:
         raise GitMemError(
-            Message("'{}' is not plain JSON and is left as it is", path), Message("set '{}' in it by hand", own.setting)
+            Message("'{}' is not plain JSON and is left as it is", path),
+            Message("set '{}' in it by hand", own_memory.setting),
         ) from None
-    ours = str(folder_here(host, Path(setup.root)))
-    present = value.get(own.setting)
+    our_folder = str(folder_here(host, Path(setup.root)))
+    present = value.get(own_memory.setting)
     if setup.remove:
-        if present != ours:
+        if present != our_folder:
             return text
-        del value[own.setting]
-    elif present not in (None, ours):
+        del value[own_memory.setting]
+    elif present not in (None, our_folder):
         raise GitMemError(
-            Message("'{}' has another folder in '{}'", path, own.setting), "remove it, or leave it as it is"
+            Message("'{}' has another folder in '{}'", path, own_memory.setting), "remove it, or leave it as it is"
         )
     else:
-        value[own.setting] = ours
+        value[own_memory.setting] = our_folder
     if not value:
         return ""
     if text.strip():

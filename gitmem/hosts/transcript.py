@@ -83,14 +83,14 @@ def since(transcript: Transcript, start: datetime | None) -> Transcript:
     before it; turns before the first time stay."""
     if start is None:
         return transcript
-    kept: list[Turn] = []
-    late = True
+    turns: list[Turn] = []
+    is_late = True
     for turn in transcript.turns:
         if turn.at is not None:
-            late = turn.at >= start
-        if late:
-            kept.append(turn)
-    return replace(transcript, turns=tuple(kept))
+            is_late = turn.at >= start
+        if is_late:
+            turns.append(turn)
+    return replace(transcript, turns=tuple(turns))
 
 
 def first_time(turns: Iterable[Turn]) -> datetime | None:
@@ -105,10 +105,10 @@ def dated(turns: Sequence[Turn], otherwise: datetime, now: datetime, zone: tzinf
     `otherwise` if no turn has one. `zone`: time zone of the results; None for the local zone, with the offset of each
     day.
     """
-    when = first_time(turns) or otherwise
+    moment = first_time(turns) or otherwise
     timed = []
     for turn in turns:
         if turn.at is not None:
-            when = turn.at
-        timed.append(replace(turn, at=min(now, when.astimezone(zone))))
+            moment = turn.at
+        timed.append(replace(turn, at=min(now, moment.astimezone(zone))))
     return timed

@@ -32,9 +32,9 @@ def parse(data: bytes) -> Transcript:
     """The transcript of these bytes, in the form of any known host. Never raises; bytes that are not a transcript give
     no turns."""
     for host in all_hosts():
-        whole = host.whole and host.whole(data)
-        if whole is not None:
-            return replace(whole, turns=tuple(map(as_spoken, whole.turns)))
+        transcript = host.whole and host.whole(data)
+        if transcript is not None:
+            return replace(transcript, turns=tuple(map(as_spoken, transcript.turns)))
     turns: list[Turn] = []
     session, skipped, too_long, unheard = "", 0, 0, 0
     for number, line in enumerate(data.split(b"\n"), 1):
@@ -78,10 +78,10 @@ def _without_long_strings(line: bytes) -> tuple[bytes, bool]:
     a large picture stay. An encoded picture has no spaces, and so counts as having no words."""
     emptied: list[bytes] = []
 
-    def short(found: re.Match[bytes]) -> bytes:
-        if len(found[0]) <= STRING_LIMIT:
-            return found[0]
-        emptied.append(found[0])
+    def short(match: re.Match[bytes]) -> bytes:
+        if len(match[0]) <= STRING_LIMIT:
+            return match[0]
+        emptied.append(match[0])
         return b'""'
 
     shortened = STRING.sub(short, line)

@@ -48,12 +48,12 @@ def call(event: str, fields: dict[str, Any]) -> str:
     if not folder or shutil.which(PROGRAM) is None:
         return ""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [PROGRAM, "session", "hook", event, "--host", "hermes"],
             input=json.dumps(fields), cwd=folder, env={**os.environ, "HERMES_PROJECT_DIR": folder},
             capture_output=True, text=True, encoding="utf-8", timeout=SECONDS[event], check=False,
         )  # fmt: skip
-        answer = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+        answer = json.loads(result.stdout)["hookSpecificOutput"]["additionalContext"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
         return ""
     return answer if isinstance(answer, str) else ""
@@ -98,9 +98,9 @@ class GitMem(MemoryProvider):  # type: ignore[misc]
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         session = session_id or self.session
-        start = "" if self.started else call("SessionStart", {"session_id": session})
+        start_context = "" if self.started else call("SessionStart", {"session_id": session})
         self.started = True
-        texts = (start, call("UserPromptSubmit", {"session_id": session, "prompt": query}))
+        texts = (start_context, call("UserPromptSubmit", {"session_id": session, "prompt": query}))
         return "\n".join(text for text in texts if text)
 
     def sync_turn(
