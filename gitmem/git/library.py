@@ -178,7 +178,7 @@ def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
 
 def open_bare(folder: Path, environ: Mapping[str, str]) -> Repository:
     """The bare repository at `folder`; git is not asked where it lies. Raises as `open_library`."""
-    return _open(Place(folder, folder, None, "sha1"), environ)  # libgit2 refuses another format
+    return _open(Place(folder, folder, root=None, object_format="sha1"), environ)  # libgit2 refuses another format
 
 
 def _open(place: Place, environ: Mapping[str, str]) -> Repository:

@@ -20,6 +20,6 @@ def is_revision_name(text: str) -> bool:
     """
     if len(text) > MAX_NAME:
         return False
-    first = min((at for at in (text.find("~"), text.find("^")) if at >= 0), default=len(text))
+    first = min((index for index in (text.find("~"), text.find("^")) if index >= 0), default=len(text))
     name, steps = text[:first], text[first:]
     return bool(name) and not _FORBIDDEN.search(name) and bool(_STEPS.fullmatch(steps))
