@@ -34,7 +34,7 @@ def object_at(entry: Entry, name: str) -> dict[str, Any]:
 def objects_at(entry: Entry, name: str) -> list[dict[str, Any]]:
     """The objects in the list at a key, without its other values; [] for any other value and for a missing key."""
     value = entry.get(name)
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def parse_object(text: str | bytes | None) -> dict[str, Any]:

@@ -58,9 +58,9 @@ QUOTATIONS = {  # a mark that opens a quotation -> those that close it
 }  # fmt: skip
 APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 # A request for work on a text: "Translate:", "Fix the grammar of this note:", "번역:".
-TEXT_WORK = lazy(rf"^[ \t]*(?:{'|'.join(each.TEXT_WORK for each in LANGUAGES)})[ \t]*[:：]", re.I | re.M)
-KEEP_THIS = lazy("|".join(each.KEEP_THIS for each in LANGUAGES), re.I)
-_REMEMBER_THAT = "|".join(each.REMEMBER_THAT for each in LANGUAGES)
+TEXT_WORK = lazy(rf"^[ \t]*(?:{'|'.join(language.TEXT_WORK for language in LANGUAGES)})[ \t]*[:：]", re.I | re.M)
+KEEP_THIS = lazy("|".join(language.KEEP_THIS for language in LANGUAGES), re.I)
+_REMEMBER_THAT = "|".join(language.REMEMBER_THAT for language in LANGUAGES)
 REMEMBER_THAT = lazy(rf"^\W*(?:{_REMEMBER_THAT})\W*$", re.I)
 # The same at the end of a statement, after a comma, a dash or the end of a quotation.
 REMEMBER_AT_END = lazy(rf"[,;，、–—\"”’」』»)-]\s*(?:{_REMEMBER_THAT})\W*$", re.I)
