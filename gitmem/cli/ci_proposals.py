@@ -64,7 +64,7 @@ def propose_promotion(branch: str, limit: int, model_name: str, key: str) -> Non
     policy = worktree_policy(repo, now().date())
     model = _model(repo, config, policy, key)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
-    text = without_key(key, escape(as_text(outcome, True)))
+    text = without_key(key, escape(as_text(outcome, explain=True)))
     append_summary(f"### Promotion\n\n{_as_block(text)}\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     facts, number = 0, ""
@@ -105,7 +105,7 @@ def propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     policy = worktree_policy(repo, now().date())
     model = _model(repo, config, policy, key)
     outcome = consolidation.consolidate(repo, config, model, policy, consolidation.Request(branch=branch), now())
-    text = forgotten_texts(repo).masked(without_key(key, consolidation_text(outcome, False)))
+    text = forgotten_texts(repo).masked(without_key(key, consolidation_text(outcome, dry_run=False)))
     append_summary(f"### Consolidation\n\n{_as_block(text)}\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     meeting = ""

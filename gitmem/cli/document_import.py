@@ -120,8 +120,15 @@ def _show_notes(plan: Plan, request: NotesImport) -> None:
     if plan.daily and plan.settings is None:
         say("note: .gitmem.toml has a [memory] table already: add these patterns to its daily by hand")
     new_names = [name for name, target, _ in plan.files if target not in plan.same]
+    write(f"{verb} {_counts(plan, new_names, request.verbose)}\n")
+    if new_names and not plan.history and not request.dry_run:
+        write(NEXT_STEP)
+
+
+def _counts(plan: Plan, new_names: Sequence[str], verbose: bool) -> str:
+    """The numbers of files that were imported (`new_names`), were there already, and were left out."""
     pictures = sum(not name.endswith(".md") for name in new_names)
-    words = f"{verb} {counted(len(new_names), 'file')}"
+    words = counted(len(new_names), "file")
     if pictures:
         words += f", {counted(pictures, 'picture')} that the gate cannot read among them,"
     if plan.history:
@@ -131,11 +138,9 @@ def _show_notes(plan: Plan, request: NotesImport) -> None:
     if plan.same:
         words += f" {len(plan.same)} there already,"
     words += f" {len(plan.left)} left out"
-    if not request.verbose:
+    if not verbose:
         words += " (-v names all)"
-    write(f"{words}\n")
-    if new_names and not plan.history and not request.dry_run:
-        write(NEXT_STEP)
+    return words
 
 
 def show_documents(plan: DocumentImport, options: DocumentOptions) -> None:

@@ -93,8 +93,8 @@ def promote_interactively(
                 assert_never(decision.choice)
     outcome, refused = None, 0
     if accepted:
-        closed = len(accepted) + sum(map(len, rejected.values()))
-        outcome = review.accept(proposed.plan, accepted, left=closed < len(candidates))
+        answered = len(accepted) + sum(map(len, rejected.values()))
+        outcome = review.accept(proposed.plan, accepted, left=answered < len(candidates))
         refused = len(accepted) - len(outcome.plan.approved)
     elif not rejected:
         say("nothing was promoted")

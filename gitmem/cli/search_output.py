@@ -174,29 +174,7 @@ def render(result: Answer, query: str, in_colour: bool, *, scored: bool = False,
         place = f"{paint(escape(hit.path, ''), 'path', in_colour)}:{paint(lines, 'line', in_colour)}"
         if hit.kind:
             place = f"commit {paint(hit.commit[:12], 'path', in_colour)}"
-        about = list(filter(None, [hit.topic or hit.subject]))
-        if hit.date and hit.date not in hit.heading + hit.path:
-            about += [hit.date]
-        if hit.origin_words:
-            about += [hit.origin_words]
-        if hit.code:
-            about += [comparison.words for comparison in hit.code]
-        elif hit.state:
-            about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")]
-        about += [_amendment_note(linked) for linked in hit.amended_by[:1]]
-        about += [_difference_note(linked) for linked in hit.differs[:1]]
-        if hit.trust == "uncommitted":
-            about += [hit.trust]
-        if hit.branch:
-            about += [f"branch {hit.branch}"]
-        if hit.kind:
-            about.append(hit.author)
-        elif hit.commit:
-            about.append(f"{hit.commit[:12]} {hit.author}")
-        if hit.repository:
-            about += [f"in {hit.repository}"]
-        if scored:
-            about += [_score_note(hit)]
+        about = _notes(hit, scored=scored)
         rows.append(place + (paint(f"  {escape(' · '.join(about), '')}", "dim", in_colour) if about else ""))
         for line in excerpt(hit.text, query):
             rows.append("    " + _with_marks(escape(line, "\t"), marks, in_colour))
@@ -208,6 +186,35 @@ def render(result: Answer, query: str, in_colour: bool, *, scored: bool = False,
     if not rows:
         return ""
     return "\n".join(rows[:-1]) + "\n"
+
+
+def _notes(hit: Hit, *, scored: bool) -> list[str]:
+    """What is said beside the place of a hit, in this order: topic, date, state, amendments, trust and commit.
+    `scored`: with the certainty of the hit."""
+    notes = list(filter(None, [hit.topic or hit.subject]))
+    if hit.date and hit.date not in hit.heading + hit.path:
+        notes.append(hit.date)
+    if hit.origin_words:
+        notes.append(hit.origin_words)
+    if hit.code:
+        notes += [comparison.words for comparison in hit.code]
+    elif hit.state:
+        notes.append(hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else ""))
+    notes += [_amendment_note(linked) for linked in hit.amended_by[:1]]
+    notes += [_difference_note(linked) for linked in hit.differs[:1]]
+    if hit.trust == "uncommitted":
+        notes.append(hit.trust)
+    if hit.branch:
+        notes.append(f"branch {hit.branch}")
+    if hit.kind:
+        notes.append(hit.author)
+    elif hit.commit:
+        notes.append(f"{hit.commit[:12]} {hit.author}")
+    if hit.repository:
+        notes.append(f"in {hit.repository}")
+    if scored:
+        notes.append(_score_note(hit))
+    return notes
 
 
 def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, in_colour: bool) -> list[str]:

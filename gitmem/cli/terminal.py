@@ -111,7 +111,7 @@ def paint_severities(report: str) -> str:
     if not colour("auto"):
         return report
     styles = {"block": "bad", "warn": "warn"}
-    return SEVERITY.sub(lambda match: match[1] + paint(match[2], styles[match[2]], True), report)
+    return SEVERITY.sub(lambda match: match[1] + paint(match[2], styles[match[2]], in_colour=True), report)
 
 
 def json_text(value: Any, *, lines: bool = False) -> str:

@@ -130,7 +130,7 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
         write_report(sast, gitlab.as_sast(result, __version__, *times))
     failed = result.blocked or (severity == "warn" and bool(result.findings))
     if os.environ.get("GITMEM_CHECK") == "true":
-        put_check(forge_and_client()[1], "memory scan", tip, result, text, failed)
+        put_check(forge_and_client()[1], "memory scan", tip, result, text, failed=failed)
     sarif_path = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
     write_outputs(findings=str(len(result.findings)), sarif=sarif_path, result="failed" if failed else "clean")
     return Exit.FINDINGS if failed else Exit.DONE
@@ -181,7 +181,7 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     append_summary(comment_markdown(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=link, size=_utf8_length))
     if in_gitlab() and not comment:
         write(escape(full_text))
-    put_check(client, "memory review", review.head, findings, text, review.failed)
+    put_check(client, "memory review", review.head, findings, text, failed=review.failed)
     write_outputs(verdict="failed" if review.failed else "clean", comment=comment)
     return Exit.FINDINGS if review.failed else Exit.DONE
 

@@ -12,6 +12,7 @@ import click
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
+from gitmem.config import Config
 from gitmem.config.loading import load
 from gitmem.config.settings import SETTINGS, git_name
 from gitmem.errors import NotARepository, UntrustedRepository, UsageError
@@ -38,19 +39,7 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
     except NotARepository:
         config = load(user_settings(os.environ))
         say("note: not in a repository: your own settings only")
-    origins = dict(config.origins)
-    rows: list[dict[str, Any]] = []
-    for name, setting in SETTINGS.items():
-        value = getattr(config, name)
-        rows.append(
-            {
-                "key": git_name(name),
-                "value": list(value) if isinstance(value, tuple) else value,
-                "origin": origins.get(name, "default"),
-                "tracked": setting.tracked or None,
-                "doc": setting.doc,
-            }
-        )
+    rows = _rows(config)
     if key and not list_all:
         wanted_key = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
         rows = [row for row in rows if row["key"].lower() == wanted_key]
@@ -69,6 +58,24 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
         return
     width = max(len(row["key"]) for row in rows)
     page("".join(escape(f"{row['key']:<{width}}  {_show(row['value'])}  ({row['origin']})") + "\n" for row in rows))
+
+
+def _rows(config: Config) -> list[dict[str, Any]]:
+    """An object for each setting: the items of `settings` of docs/json.md, "config"."""
+    origins = dict(config.origins)
+    rows: list[dict[str, Any]] = []
+    for name, setting in SETTINGS.items():
+        value = getattr(config, name)
+        rows.append(
+            {
+                "key": git_name(name),
+                "value": list(value) if isinstance(value, tuple) else value,
+                "origin": origins.get(name, "default"),
+                "tracked": setting.tracked or None,
+                "doc": setting.doc,
+            }
+        )
+    return rows
 
 
 def _show(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 
 import click
 
@@ -66,20 +67,24 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     if as_json:
         write_json({"ok": not failed, "checks": checks})
     else:
-        in_colour = colour("auto")
-        rows: list[str] = []
-        for check in checks:
-            detail = check.wrong or check.detail
-            state = paint("ok", "good", in_colour) + "   "
-            if check.wrong:
-                state = paint("wrong", "bad", in_colour)
-            rows.append(f"{state}  {': '.join(map(escape, filter(None, (check.name, detail))))}")
-            if check.hint:
-                rows += [f"       {escape(check.hint)}"]
-        page("".join(f"{line}\n" for line in rows), wrap=True)
+        page(render(checks, colour("auto")), wrap=True)
     if failed:
         return Exit.FINDINGS
     return Exit.DONE
+
+
+def render(checks: Sequence[Check], in_colour: bool) -> str:
+    """A line for each check, `ok` or `wrong`, and below it the hint, if there is one."""
+    rows: list[str] = []
+    for check in checks:
+        detail = check.wrong or check.detail
+        state = paint("ok", "good", in_colour) + "   "
+        if check.wrong:
+            state = paint("wrong", "bad", in_colour)
+        rows.append(f"{state}  {': '.join(map(escape, filter(None, (check.name, detail))))}")
+        if check.hint:
+            rows.append(f"       {escape(check.hint)}")
+    return "".join(f"{row}\n" for row in rows)
 
 
 def _endings(repo: Repository, config: Config) -> Check:

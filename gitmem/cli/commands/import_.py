@@ -139,11 +139,10 @@ def _import_documents(options: ImportCommand) -> int:
         raise UsageError("--into goes with notes, and names one folder", "--into claude")
     if options.source == "notes":
         history = not (options.no_history or options.into)
-        return import_notes(
-            NotesImport(
-                options.path, history, options.keep, options.verbose, options.dry_run, options.as_json, options.into
-            )
+        request = NotesImport(
+            options.path, history, options.keep, options.verbose, options.dry_run, options.as_json, options.into
         )
+        return import_notes(request)
     repo, config = open_here()
     config = with_kept_data(config, options.keep)
     if options.source == "okf":
@@ -226,11 +225,8 @@ def _import_sessions(listing: Listing, options: ImportCommand, remembered: Docum
     unread = [(place, reason) for place, reason in listing.left_out if reason.startswith(UNREADABLE)]
     failed = bool(totals.sessions[ImportState.FAILED] or unread or (remembered is not None and remembered.left))
     if options.as_json:
-        value: dict[str, object] = {
-            "source": options.source,
-            "sessions": values,
-            "left": [LeftOut(*verbose) for verbose in listing.left_out],
-        }
+        left_out = [LeftOut(*row) for row in listing.left_out]
+        value: dict[str, object] = {"source": options.source, "sessions": values, "left": left_out}
         if remembered is not None:
             value["memories"] = _documents_value(remembered, options)
         value |= {"totals": {**totals.sessions, **json_object(totals)}, "differs": differs, "dry_run": options.dry_run}
@@ -292,7 +288,7 @@ def _show_listing(listing: Listing, options: ImportCommand) -> None:
             {"source": options.source, "projects": [
                 {"project": project or None, "sessions": len(sessions), "first": _day(sessions[0]),
                  "last": _day(sessions[-1])} for project, sessions in rows],
-             "left": [LeftOut(*each) for each in listing.left_out]}
+             "left": [LeftOut(*row) for row in listing.left_out]}
         )  # fmt: skip
         return
     for project, sessions in rows:

@@ -179,7 +179,7 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
     accepted = 0 if place.new or options.dry_run else accept_head(created.root)
     paths = [file.path for file in created.written]
     if options.as_json:
-        write_json(_value(created, paths, None, False, accepted, options.dry_run))
+        write_json(_value(created, paths, notes=None, adopted=False, accepted=accepted, dry_run=options.dry_run))
         return
     prefix = "would " if options.dry_run else ""
     for path in paths:

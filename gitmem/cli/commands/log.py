@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 
 from gitmem.cli.hidden_secrets import without_secret_lines
@@ -62,7 +64,16 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     if as_json:
         write_json({"days": days})
         return
-    in_colour = coloured(colour)
+    page(render(days, coloured(colour)), wrap=True)
+    if not days and (since or until or agent):
+        say("no daily log here in that time")
+    elif not days:
+        say("no daily log here")
+
+
+def render(days: Sequence[timeline.Day], in_colour: bool) -> str:
+    """The logs of each day, section by section, then the facts that were promoted from them; a blank line between two
+    days."""
     rows: list[str] = []
     for number, day in enumerate(days):
         rows += [""] * bool(number) + [paint(f"{day.day.isoformat()} {day.day:%A}", "heading", in_colour)]
@@ -76,8 +87,4 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         for path, fact in day.facts:
             arrow, place = paint("=>", "good", in_colour), paint(escape(f"{path}:{fact.line}", ""), "dim", in_colour)
             rows.append(f"  {arrow} {escape(fact.text, '')}  {place}")
-    page("".join(f"{line}\n" for line in rows), wrap=True)
-    if not days and (since or until or agent):
-        say("no daily log here in that time")
-    elif not days:
-        say("no daily log here")
+    return "".join(f"{row}\n" for row in rows)

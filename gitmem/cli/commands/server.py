@@ -228,7 +228,7 @@ def _show_audit(repository: str, value: dict[str, Any]) -> None:
         write(f"{count:>10}  {label}\n")
     if value["copy"] is None:
         say("no copies lie on this machine as it is set up: --config FILE names the server's")
-    _table(value["asked"], False, "nobody asked of it")
+    _table(value["asked"], as_json=False, empty="nobody asked of it")
 
 
 @command.command()

@@ -178,7 +178,7 @@ class Report:
         if self.promotion is not None:
             from gitmem.cli.promotion_output import as_text
 
-            write(as_text(self.promotion, False))
+            write(as_text(self.promotion, explain=False))
 
 
 @command.command("end")

@@ -60,8 +60,6 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
 def render(answer: Answer, in_colour: bool) -> str:
     """The answer for a person: the line, a table with its commit and author, its support, its sources with their lines,
     the cited code, and what amends it."""
-    from gitmem.provenance.grounding import Support
-
     lines = line_range(answer.line, answer.end_line)
     output = [f"{paint(escape(answer.path, ''), 'path', in_colour)}:{paint(lines, 'line', in_colour)}"]
     if answer.trail:
@@ -79,28 +77,11 @@ def render(answer: Answer, in_colour: bool) -> str:
     ]
     output += [f"  {paint(f'{name:<9}', 'dim', in_colour)}{escape(value, '')}" for name, value in rows if value]
     comment_edited = bool(answer.edited) and all(part != "text" for part, _, _ in answer.edited)
-    if answer.sources or answer.edit:
-        words, style = answer.words, "bad"
-        if answer.problem:
-            words += f": {answer.problem}"
-        elif answer.support is Support.IN_SOURCE:
-            style = "good"
-        elif comment_edited:
-            style = "warn"
-        output += ["", f"  {paint(escape(words, ''), style, in_colour)}"]
-    for part, old, new in answer.edited:
-        output.append(f"    {part} before  {escape(old, '') or 'nothing'}")
-        output.append(f"    {part} now     {escape(new, '') or 'nothing'}")
+    output += _support(answer, in_colour, comment_edited=comment_edited)
     for source in answer.sources:
         output += _source(source, in_colour, comment_edited=comment_edited)
-    if not answer.sources and answer.session:
-        words = "taken from that session, as its comment says; no line of memory is its source"
-        output += ["", f"  {paint(words, 'dim', in_colour)}"]
-    elif not answer.sources and answer.commit and not answer.model:
-        words = f"written directly by {answer.author.partition(' <')[0]}; no log line is cited as its source"
-        if answer.agent:
-            words = f"written by an agent, {answer.agent}: no source recorded"
-        output += ["", f"  {paint(escape(words, ''), 'dim', in_colour)}"]
+    if origin := _origin_without_source(answer):
+        output += ["", f"  {paint(escape(origin, ''), 'dim', in_colour)}"]
     for comparison in answer.code:
         output += _cited(comparison, in_colour)
     for word, ends in (("amended by", answer.links.amended_by), ("amends", answer.links.supersedes)):
@@ -109,6 +90,40 @@ def render(answer: Answer, in_colour: bool) -> str:
     if answer.notes:
         output += ["", *(f"  {paint('note', 'warn', in_colour)}: {escape(note, '')}" for note in answer.notes)]
     return "\n".join(output) + "\n"
+
+
+def _support(answer: Answer, in_colour: bool, *, comment_edited: bool) -> list[str]:
+    """The lines to print about the support of the sources, if there are any, and about each edited part of the fact
+    before and now. `comment_edited`: as in `_source`."""
+    from gitmem.provenance.grounding import Support
+
+    output = []
+    if answer.sources or answer.edit:
+        words, style = answer.words, "bad"
+        if answer.problem:
+            words += f": {answer.problem}"
+        elif answer.support is Support.IN_SOURCE:
+            style = "good"
+        elif comment_edited:
+            style = "warn"
+        output = ["", f"  {paint(escape(words, ''), style, in_colour)}"]
+    for part, old, new in answer.edited:
+        output.append(f"    {part} before  {escape(old, '') or 'nothing'}")
+        output.append(f"    {part} now     {escape(new, '') or 'nothing'}")
+    return output
+
+
+def _origin_without_source(answer: Answer) -> str:
+    """Who wrote a line without sources; "" for a line with sources, and if that is not known."""
+    if answer.sources:
+        return ""
+    if answer.session:
+        return "taken from that session, as its comment says; no line of memory is its source"
+    if not answer.commit or answer.model:
+        return ""
+    if answer.agent:
+        return f"written by an agent, {answer.agent}: no source recorded"
+    return f"written directly by {answer.author.partition(' <')[0]}; no log line is cited as its source"
 
 
 def _commit(answer: Answer) -> str:
