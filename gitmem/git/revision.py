@@ -42,15 +42,15 @@ def split_range(repo: Repository, typed: str, *, needs_base: bool = False) -> Co
     first commit.
     """
     dots = "..." if "..." in typed else ".."
-    left, separator, right = typed.partition(dots)
+    left_side, separator, right_side = typed.partition(dots)
     if needs_base and not separator:
         raise UsageError(Message("'{}' is no range", typed), "write BASE..HEAD, for example main..HEAD")
     if not separator and not typed and repo.head() is None:
         raise GitMemError("there is no commit here yet", "git commit")
-    head = repo.resolve((right if separator else left) or "HEAD")
+    head = repo.resolve((right_side if separator else left_side) or "HEAD")
     if not separator:
         return CommitRange("", head)
-    target = repo.resolve(left or "HEAD")
+    target = repo.resolve(left_side or "HEAD")
     commits = towards(repo, target, head)
     return commits if commits.base else commits._replace(base=target)
 

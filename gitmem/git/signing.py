@@ -105,7 +105,7 @@ class Signing(NamedTuple):
         logs once, after WARN_SECONDS, which program is waiting. A hook may take longer than both, so the time counts
         from the start of the signing program.
         """
-        began: float | None = None
+        start_seconds: float | None = None
         warned = False
         while True:
             try:
@@ -114,12 +114,12 @@ class Signing(NamedTuple):
                 data = None  # `communicate` goes on sending it
             program = self.program()
             if not program:
-                began = None
+                start_seconds = None
                 continue
             now = time.monotonic()
-            if began is None:
-                began = now
-            waited = now - began
+            if start_seconds is None:
+                start_seconds = now
+            waited = now - start_seconds
             if self.at_terminal:
                 # A prompt for a passphrase turns the echo off: the person sees a question already.
                 if not warned and waited > WARN_SECONDS and system.terminal_echoes(0):

@@ -143,10 +143,10 @@ def _read_at(folder: int, name: str, limit: int) -> bytes:
             raise OutsideRepository(Message("'{}' is not a regular file", name))
         data = os.read(handle, min(limit, status.st_size + 1))
         while len(data) > status.st_size and len(data) < limit:  # somebody is appending to the file
-            more = os.read(handle, limit - len(data))
-            if not more:
+            chunk = os.read(handle, limit - len(data))
+            if not chunk:
                 break
-            data += more
+            data += chunk
         return data
     finally:
         os.close(handle)

@@ -58,8 +58,8 @@ def install(
             path = folder / name
             git_dirs: tuple[str, ...] = ()
             if git_dir:
-                kept = (named_dir for named_dir in repositories(_content(path)) if named_dir != former)
-                git_dirs = tuple(dict.fromkeys([*kept, git_dir]))
+                earlier_dirs = (named_dir for named_dir in repositories(_content(path)) if named_dir != former)
+                git_dirs = tuple(dict.fromkeys([*earlier_dirs, git_dir]))
             step = _installation(path, block(name, python, promote, git_dirs))
             if step is None:
                 continue
