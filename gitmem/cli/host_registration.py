@@ -160,10 +160,10 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
     """
     personal_hosts = {host.name: host for host in all_hosts() if host.personal}
     if remove:
-        found = [name for name, host in personal_hosts.items() if is_registered_for_user(host)]
+        detected = [name for name, host in personal_hosts.items() if is_registered_for_user(host)]
     else:
-        found = [name for name in hosts_on_path() if name in personal_hosts]
-    chosen = dict.fromkeys(name for typed in names for name in (found if typed == FOUND else [typed]))
+        detected = [name for name in hosts_on_path() if name in personal_hosts]
+    chosen = dict.fromkeys(name for typed in names for name in (detected if typed == FOUND else [typed]))
     unable = [f"{name} is not registered in a person's own settings" for name in chosen if name not in personal_hosts]
     if unable or not chosen:
         raise UsageError([*unable, "no agent's host was found"][0], f"--user goes with {', '.join(personal_hosts)}")

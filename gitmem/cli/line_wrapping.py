@@ -67,8 +67,8 @@ def _wrapped_line(line: str, width: int) -> Iterator[str]:
     indent = " " * _hanging_indent(COLOUR_CODE.sub("", line), width)
     current, columns = "", 0
     for piece in PIECE.findall(line):
-        more = columns_of(piece.rstrip(" "))
-        if current.strip(" ") and columns + more > width:
+        piece_columns = columns_of(piece.rstrip(" "))
+        if current.strip(" ") and columns + piece_columns > width:
             yield current.rstrip(" ")
             current, columns = indent, len(indent)
             piece = piece.lstrip(" ")

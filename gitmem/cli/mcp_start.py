@@ -20,10 +20,10 @@ FLAGS = frozenset(("--read-only", "--user"))  # options that are read here; clic
 def run(words: Sequence[str]) -> int | None:
     """Serve until the client closes the connection, and return the exit code. None, with nothing done, if `words`
     contain a word that is not in FLAGS, which click has to read."""
-    given = frozenset(words)
-    if not given <= FLAGS:
+    flags = frozenset(words)
+    if not flags <= FLAGS:
         return None
-    return run_command(lambda: serve_here(read_only="--read-only" in given, user="--user" in given), "git mem mcp")
+    return run_command(lambda: serve_here(read_only="--read-only" in flags, user="--user" in flags), "git mem mcp")
 
 
 def serve_here(*, read_only: bool, user: bool, session: str = "") -> None:

@@ -95,14 +95,14 @@ SETTINGS_SHOWN = frozenset(("config", "doctor"))  # commands that print the warn
 
 
 def open_here(
-    overrides: Mapping[str, str | None] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
+    overrides: Mapping[str, str | None] | None = None, *, stay: bool = False, lookup: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
     """The repository and settings for the command that runs: of the current folder, or of the profile in force. The
     repository is closed when the command ends. Raises as `environment.open_environment`.
 
     `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: open the
     repository of the current folder even if a profile is active. The commands of HERE do the same, and so does every
-    command with `--profile`, which has changed to the profile's folder already. `here`: a lookup that
+    command with `--profile`, which has changed to the profile's folder already. `lookup`: a lookup that
     `environment.start_lookup` began. Warnings about settings are printed on standard error.
     """
     context = click.get_current_context(silent=True)
@@ -112,7 +112,7 @@ def open_here(
         profile, command = root.params.get("profile") or "", root.invoked_subcommand or ""
     folder = _current_folder()
     given_overrides = {name: value for name, value in (overrides or {}).items() if value}
-    repo, config = open_environment(given_overrides, stay=stay or bool(profile) or command in HERE, here=here)
+    repo, config = open_environment(given_overrides, stay=stay or bool(profile) or command in HERE, here=lookup)
     if context is not None:
         context.call_on_close(repo.close)
     if command not in SETTINGS_SHOWN:

@@ -135,12 +135,12 @@ def _ask_line(question: str, default: str | None = None) -> str:
         raise
 
 
-def _ask(review: Review, plan: Plan, candidate: OfferedOperation, where: str) -> Decision:
+def _ask(review: Review, plan: Plan, candidate: OfferedOperation, position: str) -> Decision:
     """Ask until there is a decision. After an edit that the checks would refuse, or whose editor fails, and after a
     rejection without a reason, the question is asked again."""
     text = candidate.operation.text
     while True:
-        key = ask_key(f"{where} promote this fact [{KEYS}]?")
+        key = ask_key(f"{position} promote this fact [{KEYS}]?")
         if key == "y":
             return Decision(Choice.PROMOTE, candidate)
         if key == "n":

@@ -76,19 +76,18 @@ def state_parts(repo: Repository) -> Iterator[Part]:
     folder = state_folder(repo)
     if folder is None:
         return
-    kept = kept_files(repo)
+    kept_paths = kept_files(repo)
     index = [path for path in folder.iterdir() if path.name.startswith(INDEX_PREFIX)]
     if index:
         size = sum(path.lstat().st_size for path in index)
         words = f"the search index ({size / (1 << 20):.1f} MB; it is built again from Git at any time)"
         yield Part("index", words, lambda: _remove(index), default=True)
-    others = [
-        path for path in folder.iterdir() if not path.name.startswith((INDEX_PREFIX, UNDO_PREFIX)) and path not in kept
-    ]
-    others = [path for path in others if not (path.is_dir() and _contains_only(path, kept))]
+    prefixes = (INDEX_PREFIX, UNDO_PREFIX)
+    others = [path for path in folder.iterdir() if not path.name.startswith(prefixes) and path not in kept_paths]
+    others = [path for path in others if not (path.is_dir() and _contains_only(path, kept_paths))]
     if others:
         words = "the state of sessions, receipts, logs and other records in .git/gitmem"
-        yield Part("state", words, lambda: _remove(others, kept))
+        yield Part("state", words, lambda: _remove(others, kept_paths))
 
 
 def undo_part(repo: Repository) -> Part | None:
@@ -148,20 +147,21 @@ def _unset(keys: Sequence[str], environ: Mapping[str, str]) -> None:
             raise GitFailed(first_line(os.fsdecode(result.stderr)) or f"git config cannot remove {key}")
 
 
-def _contains_only(folder: Path, kept: Sequence[Path]) -> bool:
-    """Whether every file in a folder is one of `kept`; False if `kept` is empty, and for a symbolic link."""
-    return not folder.is_symlink() and bool(kept) and all(path in kept for path in folder.iterdir())
+def _contains_only(folder: Path, kept_paths: Sequence[Path]) -> bool:
+    """Whether every file in a folder is one of `kept_paths`; False if `kept_paths` is empty, and for a symbolic
+    link."""
+    return not folder.is_symlink() and bool(kept_paths) and all(path in kept_paths for path in folder.iterdir())
 
 
-def _remove(paths: Sequence[Path], kept: Sequence[Path] = ()) -> None:
-    """Remove files and folders, except the files `kept` and the folders that contain them. Symbolic links are removed,
-    not followed. Raises GitMemError if one cannot be removed; those before it are gone then."""
+def _remove(paths: Sequence[Path], kept_paths: Sequence[Path] = ()) -> None:
+    """Remove files and folders, except the files `kept_paths` and the folders that contain them. Symbolic links are
+    removed, not followed. Raises GitMemError if one cannot be removed; those before it are gone then."""
     for path in paths:
         try:
             if path.is_symlink() or not path.is_dir():
                 path.unlink(missing_ok=True)
-            elif any(file.is_relative_to(path) for file in kept):
-                _remove([file for file in path.iterdir() if file not in kept], kept)
+            elif any(kept.is_relative_to(path) for kept in kept_paths):
+                _remove([inner for inner in path.iterdir() if inner not in kept_paths], kept_paths)
             else:
                 shutil.rmtree(path)
         except OSError as error:

@@ -48,7 +48,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
             }
         )
         return
-    on = coloured(colour)
-    page("".join(change_lines(changes, on)), wrap=True)
+    in_colour = coloured(colour)
+    page("".join(change_lines(changes, in_colour)), wrap=True)
     if not changes:
         say("no fact changed")

@@ -65,8 +65,8 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     else:
         bundle = okf_export.skill_bundle(repo, config, commit, moment.date())
     if not bundle.files:
-        missing, hint = MISSING[form]
-        raise GitMemError(f"there is no {missing} to export in that commit", hint)
+        kind, hint = MISSING[form]
+        raise GitMemError(f"there is no {kind} to export in that commit", hint)
     if not dry_run:
         write_new_folder(folder, bundle.files)
     if as_json:

@@ -169,11 +169,11 @@ def _remembered_notes(options: ImportCommand) -> DocumentImport | None:
     a source other than CLAUDE, and without PATH. Nothing is written yet."""
     if options.source != CLAUDE or options.path is None:
         return None
-    arrivals, left = read_memories(options.path)
-    if not arrivals and not left:
+    arrivals, left_out = read_memories(options.path)
+    if not arrivals and not left_out:
         return None
     repo, config = open_here()
-    return import_plan(repo, with_kept_data(config, options.keep), arrivals, left)
+    return import_plan(repo, with_kept_data(config, options.keep), arrivals, left_out)
 
 
 def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:

@@ -64,7 +64,7 @@ from gitmem.errors import UsageError
 @click.option("--jsonl", is_flag=True, help="One JSON object a hit, a line each.")
 @colour_option
 @json_option
-def command(**given: Any) -> None:
+def command(**arguments: Any) -> None:
     """Find the lines that answer QUERY, by words and by meaning.
 
     Edited files count as they are on disk; the index is brought up to date first. Any text is a query.
@@ -76,7 +76,7 @@ def command(**given: Any) -> None:
     """
     from gitmem.cli.search_output import answer, answer_of_server, request_of
 
-    request, display = request_of(given)
+    request, display = request_of(arguments)
     if display.server:
         answer_of_server(request, display)
         return

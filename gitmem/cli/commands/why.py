@@ -40,12 +40,12 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem why MEMORY.md:17 --at v1.2
     git mem why MEMORY.md:17 --at 2026-03-01
     """
-    here = start_lookup()  # git looks for the repository while the imports below run
+    lookup = start_lookup()  # git looks for the repository while the imports below run
     from gitmem.cli.hidden_secrets import without_secret_lines
     from gitmem.cli.places import parse_place
     from gitmem.provenance import why
 
-    repo, config = open_here(here=here)
+    repo, config = open_here(lookup=lookup)
     path, line = parse_place(repo, place)
     moment = now()
     answer = without_secret_lines(why.why(repo, config, path, line, commit_at(repo, at, moment), now=moment))
