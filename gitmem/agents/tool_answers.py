@@ -344,7 +344,7 @@ def list_changes(pool: RepositoryPool, arguments: mcp_tools.Changes) -> str:
     """memory_changes: each fact that was added, changed or removed in a range of commits, quoted, at most MAX_CHANGES
     and the number of the others. Without a range it is the last commit; if that is the first one, all its facts."""
     from gitmem.git.ranges import shallow
-    from gitmem.git.revision import split_range
+    from gitmem.git.revision import CommitRange, split_range
     from gitmem.memory.snapshot import layout_at
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.review.commit_diff import fact_changes, without_forgotten
@@ -353,9 +353,9 @@ def list_changes(pool: RepositoryPool, arguments: mcp_tools.Changes) -> str:
     with pool.lend() as (repo, config):
         head = repo.head() or ""
         is_first = span == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
-        base, head, _ = ("", head, "") if is_first else split_range(repo, span, needs_base=True)
-        layout = layout_at(repo, head, config)
-        changes = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
+        base, tip, _ = CommitRange("", head) if is_first else split_range(repo, span, needs_base=True)
+        layout = layout_at(repo, tip, config)
+        changes = without_forgotten(fact_changes(repo, base, tip, layout, now().date()), forgotten_texts(repo))
     if not changes:
         return "No fact changed."
     remaining = len(changes) - MAX_CHANGES
