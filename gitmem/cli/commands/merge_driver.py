@@ -47,25 +47,26 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     """
 
     try:
-        versions = [read_regular(file) for file in (base, ours, theirs)]
+        stored = [read_regular(file) for file in (base, ours, theirs)]
     except OSError as error:
         raise GitMemError(f"cannot read a version to merge: {error.strerror}") from None
-    stored, versions = versions, _texts(versions, path)
+    texts = _texts(stored, path)
+    base_text, our_text, their_text = texts
     labels = Labels(size=marker)
-    if max(map(len, versions)) > MAX_MERGED_BYTES:
-        merged, clean = merge_text(os.environ, versions[1], versions[0], versions[2], marker=marker)
+    if max(map(len, texts)) > MAX_MERGED_BYTES:
+        merged, clean = merge_text(os.environ, our_text, base_text, their_text, marker=marker)
         conflicts = 0 if clean else 1
     else:
         result = merge_memory(
-            versions[0], versions[1], versions[2], path,
+            base_text, our_text, their_text, path,
             lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels, _daily(path),
         )  # fmt: skip
         merged, conflicts = result.data, result.conflicts
         if b" code=" in merged and not conflicts and marker < MIN_VIRTUAL_MARKER:
-            merged = _settled(merged, versions)
+            merged = _settled(merged, texts)
     if marker >= MIN_VIRTUAL_MARKER:
         merged, conflicts = resolve_to_base(merged, labels), 0
-    merged = _stored_as(merged, versions, stored, path)
+    merged = _stored_as(merged, texts, stored, path)
     real = ours.resolve()
     write_atomic(real.parent, real.name, merged)  # no transaction: OURS is a temporary file of Git, not memory
     if conflicts:
