@@ -113,11 +113,6 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
     if as_json:
         write_json(_purge_value(purged, values))
     else:
-        if purged.erasure:
-            for row in purged.erasure.lines:
-                write(f"{escape(row.path, '')}:{row.line} {row.change}\n")
-        for path in purged.paths:
-            write(f"{escape(path, '')} in history\n")
         _show_purge(purged)
     if purged.left:
         return Exit.FINDINGS
@@ -146,6 +141,11 @@ def _show_plan(planned: Purge) -> None:
 def _show_purge(purged: Purge) -> None:
     """Print what was rewritten and removed, then where the text still is (the first MAX_NAMED_LINES places and the
     number of the others), or what has to be done at remotes and clones."""
+    if purged.erasure:
+        for row in purged.erasure.lines:
+            write(f"{escape(row.path, '')}:{row.line} {row.change}\n")
+    for path in purged.paths:
+        write(f"{escape(path, '')} in history\n")
     messages = counted(purged.commits + purged.tags, "message")
     say(f"purged from {counted(purged.blobs, 'version')} of files and {messages}")
     if purged.signed:
