@@ -69,8 +69,10 @@ class SessionContents:
 
 
 class KnownStatement(NamedTuple):
-    """One statement that the session has. `topic_terms`: the terms of its text and of its trail. `sources`: the
-    log lines that it was taken from."""
+    """One statement that the session has: a piece of memory that it was given, or a text or sentence of the session.
+
+    `topic_terms`: the terms of its text and of its trail. `sources`: the log lines that it was taken from.
+    """
 
     text: str
     topic_terms: frozenset[str]

@@ -198,10 +198,9 @@ class Repository(Protocol):
         """
 
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
-        """The full oid of a blob that begins with `prefix` (lower-case hex, 12 digits as a rule): any blob here, or one
-        of `path` in history.
+        """The full oid of a blob that begins with `prefix` (lower-case hex, 12 digits as a rule); None without one.
 
-        The history is that of `rev`. Returns None if there is no such blob or commit.
+        All objects here are asked first; only if they give no blob, the history of `path` up to `rev` is searched.
         """
 
     def objects_with(self, prefix: str) -> list[str]:

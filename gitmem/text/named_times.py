@@ -42,13 +42,13 @@ _WEEKDAY = lazy(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)
 
 def first_day(text: str, now: datetime, option: str = "--since") -> date | None:
     """The first day of the time `text`, relative to `now`; None for "". Raises UsageError, whose message names
-    `option`, for any other text."""
+    `option`, if the text is no time (`named_days`)."""
     return _days_named(text, now, option).first if text else None
 
 
 def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
     """The last day of the time `text` (`last week` ends on Sunday); None for "". Raises UsageError, whose message names
-    `option`, for any other text."""
+    `option`, if the text is no time (`named_days`)."""
     return _days_named(text, now, option).last if text else None
 
 

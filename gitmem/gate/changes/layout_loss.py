@@ -48,7 +48,8 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     there. Its path is the file that caused the loss. Raises BadConfig when the settings of `after` cannot be read.
 
     The finding blocks when the tree before has more notes than other files (`git mem init` adopts such a tree) or has
-    our settings. Else it warns, since nobody used the repository as a folder of notes.
+    our settings. Else it warns, since nobody used the repository as a folder of notes. `commit`: the oid that the
+    finding has, "" outside scans of commits.
     """
     old_layout = layout_of((entry.path for entry in before), _paths_in(settings_text(repo, before)))
     paths = [entry.path for entry in after]
