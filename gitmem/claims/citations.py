@@ -207,7 +207,8 @@ def verdict(citation: Citation, code: Code) -> Verdict:
 
     HOLDS: the file, or the file with its new name, has the cited lines (anywhere), or the symbol with the same body.
     CHANGED: it has not. GONE: the snapshot lacks the file, or the file the symbol. UNKNOWN: the snapshot cannot answer
-    (a submodule, a link, an ignored or too large file, a shallow clone). Raises GitMemError if an object is missing.
+    (a submodule, a link, an ignored or too large file, a shallow clone). Raises GitMemError if the search for a rename
+    lacks an object.
     """
     path = citation.path
     if (why := code.closed(path)) or (not code.has(path) and (why := code.out_of_reach(path))):

@@ -82,9 +82,9 @@ class Plan:
 
     `source`, `shape`: the folder and its layout. `files`: (source path, path here, bytes), with the pictures that
     documents show. `left`: (source path, reason) of files that stay. `masked`: (source path, masked secrets and
-    personal data). `history`: whether the folder has a history to import. `daily`: (pattern, number) of daily notes
-    among the files. `settings`: the new bytes of .gitmem.toml, None if it does not change. `same`: paths here that have
-    these bytes already.
+    personal data). `history`: whether the folder has a history to import. `daily`: (pattern of paths, number) of the
+    daily notes among the files that the settings here do not cover yet. `settings`: the new bytes of .gitmem.toml, None
+    if it does not change. `same`: paths here that have these bytes already.
     """
 
     source: Path
