@@ -252,7 +252,8 @@ def _is_reason(line: Candidate, after: Candidate) -> bool:
 
 
 def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[str, set[date]]:
-    """The days on which each value (path, port, version, URL) occurs, and each content word and form of a kept line."""
+    """The days on which each value (path, port, version, URL) and each line, its numbers aside, occurs, and each
+    content word of a kept line."""
     days: dict[str, set[date]] = {}
     for log, scored in logs:
         for item in scored:
@@ -261,7 +262,7 @@ def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[st
             if item.keep:
                 for word in content_words(item.line.text):
                     days.setdefault(word, set()).add(log.day)
-                days.setdefault(_numberless_key(item.line.text), set()).add(log.day)
+            days.setdefault(_numberless_key(item.line.text), set()).add(log.day)
     return days
 
 
@@ -285,10 +286,11 @@ def _operation(
         return len(days.get(key, ())) >= RECURRING_DAYS
 
     score = result.score
-    has_recurring_value = not result.against and any(map(recurs, _VALUE.findall(line.text)))
+    is_routine = recurs(_numberless_key(line.text))
+    has_recurring_value = not (is_routine or result.against) and any(map(recurs, _VALUE.findall(line.text)))
     if has_recurring_value:
         score += 0.7
-    if recurs(_numberless_key(line.text)):
+    if is_routine:
         score -= ROUTINE_PENALTY
     typed = ""  # the type that the comment of the line states
     if line.typed in IMPORTANCE:

@@ -219,6 +219,15 @@ def test_what_is_written_day_after_day_is_routine() -> None:
     assert daily.op is Op.SKIP or daily.importance < once.importance
 
 
+def test_a_path_that_comes_again_with_the_same_line_makes_it_no_fact() -> None:
+    line = "- **Readings:** {} tide/wind gauges"
+    logs = [
+        Log(f"memory/2026-03-0{n}.md", "a" * 40, date(2026, 3, n), (line.format(n * 7),), frozenset((1,)))
+        for n in range(1, 6)
+    ]
+    assert {one.op for one in RulesModel().propose(logs, []).operations} == {Op.SKIP}
+
+
 def test_a_topic_in_front_makes_no_new_fact_and_replaces_none_of_another() -> None:
     lines = "## Ferry Tern\n\n- the fare is 12 crowns a head\n\n## Ferry Lark\n\n- the fare is 15 crowns a head\n"
     given = log(lines)
