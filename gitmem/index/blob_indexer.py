@@ -141,16 +141,16 @@ class BlobIndexer:
         """
         if not total:
             return True
-        done = 0
+        done_count = 0
         with self._parsed(batches_of(blobs), total) as results:
             while group := list(islice(results, self.together)):
                 with self.transaction():
                     for rows, vectors in group:
                         self._add(rows, vectors)
-                        done += publish([row.oid for row in rows])
-                self.say(f"indexed {done} of {total} {self.nouns}")
-                if done < total and self.late():
-                    self.work.unfinished = f"{total - done} {self.nouns} are not indexed yet"
+                        done_count += publish([row.oid for row in rows])
+                self.say(f"indexed {done_count} of {total} {self.nouns}")
+                if done_count < total and self.late():
+                    self.work.unfinished = f"{total - done_count} {self.nouns} are not indexed yet"
                     return False
         return True
 
@@ -164,14 +164,14 @@ class BlobIndexer:
         from gitmem.index.parse_workers import Task, Workers, parsed, usable_cores
 
         # Read batches until it is clear whether child processes are worth it; a new index lacks all blobs.
-        first, count, size = [], 0, 0
+        read_batches, count, size = [], 0, 0
         if total >= MIN_BLOBS_FOR_PROCESSES and not self.writer.holds_blobs():
             count = total
         while count < MIN_BLOBS_FOR_PROCESSES and size < MIN_BYTES_FOR_PROCESSES:
             batch = next(batches, None)
             if batch is None:
                 break
-            first.append(batch)
+            read_batches.append(batch)
             count += len(batch)
             size += sum(len(data) for _, data in batch)
         children = 0
@@ -179,7 +179,7 @@ class BlobIndexer:
             children = usable_cores()
         if not children:
             stored = self.writer.stored_chunks
-            yield ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(first, batches))
+            yield ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(read_batches, batches))
             return
         workers = Workers(children)
         try:
@@ -188,7 +188,7 @@ class BlobIndexer:
             if self.static:
                 embedded = self.writer.all_embedded_chunks(self.number)
             task = Task(self.cut, self.static, self.writer.all_stored_chunks(), embedded, self.messages)
-            yield workers.run(chain(first, batches), task)
+            yield workers.run(chain(read_batches, batches), task)
         finally:
             workers.close()
 
@@ -249,18 +249,18 @@ class BlobIndexer:
             return
         from gitmem.index.parse_workers import codes
 
-        wanted = writer.unembedded(self.number, texts)
-        rows = [(number, vectors[texts[number].hash]) for number in wanted if texts[number].hash in vectors]
-        rest = [number for number in wanted if texts[number].hash not in vectors]
-        step = CHUNKS_PER_REPORT
+        chunk_ids = writer.unembedded(self.number, texts)
+        rows = [(chunk_id, vectors[texts[chunk_id].hash]) for chunk_id in chunk_ids if texts[chunk_id].hash in vectors]
+        chunks_to_embed = [chunk_id for chunk_id in chunk_ids if texts[chunk_id].hash not in vectors]
+        chunks_per_call = CHUNKS_PER_REPORT
         if hasattr(self.embedder, "codes"):  # the static table takes no time worth a report
-            step = max(1, len(rest))
-        for at in range(0, len(rest), step):
-            numbers = rest[at : at + step]
-            some = [texts[number] for number in numbers]
-            origins = [(self.names.get(text.oid, ""), text.oid) for text in some]
+            chunks_per_call = max(1, len(chunks_to_embed))
+        for start in range(0, len(chunks_to_embed), chunks_per_call):
+            batch = chunks_to_embed[start : start + chunks_per_call]
+            batch_texts = [texts[chunk_id] for chunk_id in batch]
+            origins = [(self.names.get(text.oid, ""), text.oid) for text in batch_texts]
             try:
-                rows += zip(numbers, codes(self.embedder, [text.text for text in some], origins), strict=True)
+                rows += zip(batch, codes(self.embedder, [text.text for text in batch_texts], origins), strict=True)
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
                 self.embedder, self.unavailable = None, error

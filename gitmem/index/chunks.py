@@ -99,20 +99,20 @@ def _rows(
     """The rows of documents, as (oid, bytes, document, secret lines), in order. `vectors`, `stored`: as in `blob_rows`.
     `messages`: the documents are messages of commits."""
     drafts = [_drafts(document, cut, hidden, oid if messages else "") for oid, _, document, hidden in parts]
-    new = {draft.hash: draft for pieces in drafts for draft in pieces}
+    new_drafts = {draft.hash: draft for pieces in drafts for draft in pieces}
     if stored is not None:
-        for known in stored(list(new)):
-            del new[known]
+        for stored_hash in stored(list(new_drafts)):
+            del new_drafts[stored_hash]
     records: dict[bytes, bytes] = {}
     unit_vectors: Iterator[tuple[float, bytes]] = repeat((0.0, b""))
     trails: dict[str, tuple[float, bytes]] = {}
     if vectors is not None:
-        unit_vectors = iter(vectors([unit.text for draft in new.values() for unit in draft.units]))
-        above = list(dict.fromkeys(draft.trail for draft in new.values() if draft.trail))
-        trails = dict(zip(above, vectors(above), strict=True))
-    for key, draft in new.items():
-        own = list(islice(unit_vectors, len(draft.units)))
-        records[key] = pack(draft.units, own, draft.steps, trails.get(draft.trail, (0.0, b"")))
+        unit_vectors = iter(vectors([unit.text for draft in new_drafts.values() for unit in draft.units]))
+        trail_texts = list(dict.fromkeys(draft.trail for draft in new_drafts.values() if draft.trail))
+        trails = dict(zip(trail_texts, vectors(trail_texts), strict=True))
+    for key, draft in new_drafts.items():
+        vectors_of_units = list(islice(unit_vectors, len(draft.units)))
+        records[key] = pack(draft.units, vectors_of_units, draft.steps, trails.get(draft.trail, (0.0, b"")))
     return [
         BlobRow(
             oid=oid,
@@ -195,7 +195,7 @@ def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list
             has_body = True
         size = sum(sizes)
         if size > cut.size and statement.form is not Form.CODE:
-            section.extend((first + at, first + at, tokens) for at, tokens in enumerate(sizes))
+            section.extend((first + offset, first + offset, tokens) for offset, tokens in enumerate(sizes))
         else:
             section.append((first, last, size))
     close()
@@ -264,39 +264,39 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
     Each chunk gets the words of the front matter, of the headings above it and of the statements above its first one.
     """
     lines = document.lines
-    named: list[str] = []
+    front_matter_words: list[str] = []
     if not any(line <= document.front for line in secret_lines):
         for key in INDEXED_KEYS:
-            named += items_of(document.front_matter.get(key, ()))
+            front_matter_words += items_of(document.front_matter.get(key, ()))
     path: list[Heading] = []
     headings = list(document.headings)
     next_heading = 0
     rows = []
     hidden = secret_lines | set(range(1, document.front + 1))
     statements = document.statements
-    at = 0  # the first statement that has a line in the chunk
+    position = 0  # the first statement that has a line in the chunk
     for first, last, heading in spans(document, cut, statements):
         while next_heading < len(headings) and headings[next_heading].line <= heading:
             while path and path[-1].level >= headings[next_heading].level:
                 path.pop()
             path.append(headings[next_heading])
             next_heading += 1
-        while at and statements[at - 1].last >= first:  # chunks may overlap
-            at -= 1
-        while statements[at].last < first:
-            at += 1
-        own = range(at, _end(statements, at, last))
-        above = [*named, *(trail_step(h.text) for h in path if h.line not in secret_lines)]
-        above += [text for line, text in _above_the_chunk(statements, own) if line not in secret_lines]
+        while position and statements[position - 1].last >= first:  # chunks may overlap
+            position -= 1
+        while statements[position].last < first:
+            position += 1
+        positions = range(position, _end(statements, position, last))
+        trail_steps = [*front_matter_words, *(trail_step(step.text) for step in path if step.line not in secret_lines)]
+        trail_steps += [text for line, text in _above_the_chunk(statements, positions) if line not in secret_lines]
         # A hidden line becomes an empty one, because units count lines from the first line of the chunk.
         shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
         for number in hidden:
             if first <= number <= last:
                 shown[number - first] = ""
-        title, text = "\n".join(above), "\n".join(shown)
+        title, text = "\n".join(trail_steps), "\n".join(shown)
         identity = hashlib.sha256(f"{owner}{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
-        own_units = units_of([(position, statements[position]) for position in own], shown, first)
-        steps = [terms(text) for text in above]
+        own_units = units_of([(number, statements[number]) for number in positions], shown, first)
+        steps = [terms(text) for text in trail_steps]
         title_words = list(chain.from_iterable(steps))
         body_words = list(chain.from_iterable([unit.words for unit in own_units]))
         rows.append(
@@ -309,36 +309,36 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 body_words=" ".join(body_words),
                 length=len(body_words) + len(title_words),
                 units=own_units,
-                text=_text_to_embed(above, own_units),
-                steps=[(len(words), distinct_term_count(text)) for words, text in zip(steps, above, strict=True)],
-                trail=" ".join(above),
+                text=_text_to_embed(trail_steps, own_units),
+                steps=[(len(words), distinct_term_count(text)) for words, text in zip(steps, trail_steps, strict=True)],
+                trail=" ".join(trail_steps),
             )
         )
     return rows
 
 
-def _end(statements: Sequence[Statement], at: int, last: int) -> int:
+def _end(statements: Sequence[Statement], position: int, last_line: int) -> int:
     """The position after the last statement that begins at or before a line."""
-    while at < len(statements) and statements[at].first <= last:
-        at += 1
-    return at
+    while position < len(statements) and statements[position].first <= last_line:
+        position += 1
+    return position
 
 
-def _above_the_chunk(statements: Sequence[Statement], own: range) -> list[tuple[int, str]]:
+def _above_the_chunk(statements: Sequence[Statement], positions: range) -> list[tuple[int, str]]:
     """(line, text) of the statements above the chunk that its first statement belongs to, the outermost first.
 
-    `own`: positions of the chunk's statements.
+    `positions`: those of the chunk's statements.
     """
-    first = next((at for at in own if statements[at].has_content), -1)
-    if first < 0:
+    first_position = next((at for at in positions if statements[at].has_content), -1)
+    if first_position < 0:
         return []
     above: list[tuple[int, str]] = []
-    at = statements[first].under
+    at = statements[first_position].under
     while at >= 0:
-        if at < own.start:
+        if at < positions.start:
             text = statements[at].text
             if statements[at].form is Form.TABLE_HEAD:
-                text = " ".join(statements[first].header)
+                text = " ".join(statements[first_position].header)
             above.append((statements[at].first, trail_step(text)))
         at = statements[at].under
     return above[::-1]

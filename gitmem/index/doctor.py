@@ -42,21 +42,21 @@ def unfinished(repo: Repository) -> list[Check]:
     checks = []
     lock = Path(repo.git_dir) / "index.lock"
     if lock.exists():
-        wrong = "Git's index is locked: a git is at work here, or was killed"
-        checks.append(Check("lock", wrong, Message("if no git runs any more: {}", f"rm {shlex.quote(str(lock))}")))
+        problem = "Git's index is locked: a git is at work here, or was killed"
+        checks.append(Check("lock", problem, Message("if no git runs any more: {}", f"rm {shlex.quote(str(lock))}")))
     if (Path(repo.git_dir) / RECORD).exists():
-        wrong = "a git mem that was writing files was killed, or is at work"
-        checks.append(Check("writing", wrong, Message("{} puts back what is still as it wrote it", REPAIR)))
-    elif left := scratch_files(repo):
-        wrong = Message(
-            "{} of a git mem that was killed, or is at work, may hold text of memory", counted(len(left), "file")
+        problem = "a git mem that was writing files was killed, or is at work"
+        checks.append(Check("writing", problem, Message("{} puts back what is still as it wrote it", REPAIR)))
+    elif files := scratch_files(repo):
+        problem = Message(
+            "{} of a git mem that was killed, or is at work, may hold text of memory", counted(len(files), "file")
         )
-        checks.append(Check("writing", wrong, Message("{} deletes what a killed one left", REPAIR)))
-    for name, (what, then) in IN_PROGRESS.items():
+        checks.append(Check("writing", problem, Message("{} deletes what a killed one left", REPAIR)))
+    for name, (operation, continue_command) in IN_PROGRESS.items():
         if (Path(repo.git_dir) / name).exists():
-            hint = Message("{}, or {}", then, then.replace("--continue", "--abort"))
+            hint = Message("{}, or {}", continue_command, continue_command.replace("--continue", "--abort"))
             checks.append(
-                Check("in progress", Message("{} has not ended: git mem commits nothing meanwhile", what), hint)
+                Check("in progress", Message("{} has not ended: git mem commits nothing meanwhile", operation), hint)
             )
     return checks
 
@@ -121,35 +121,35 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str
     commit or "" for the work tree) of every indexed blob.
     """
     listed: dict[str, tuple[str, str]] = {}
-    wrong = ""
-    later: list[str] = []
+    problem = ""
+    reasons_to_read: list[str] = []
     if repo.root is not None:
         key = work_tree_key(repo)
-        seen = read_work_tree(repo, config.memory_paths)
+        work_tree = read_work_tree(repo, config.memory_paths)
         recorded = snapshots.entries(index.database, key)
-        ours = {path: row for path, row in recorded.items() if row.corpus >= 0}
-        good = read_hits(repo, [(path, row.oid) for path, row in ours.items()])
-        late = changed_files(index, key, seen)
-        bad = [path for path, row in ours.items() if (path, row.oid) not in good and path not in late]
-        bad += [path for path in seen.files if path not in recorded and path not in late]
-        if late:
-            later.append(f"{counted(len(late), 'file')} changed since: the next search reads them")
-        if bad:
-            wrong = f"not as indexed: {counted(len(bad), 'file')} of the work tree"
-        listed.update({oid: (path, "") for path, oid in good})
+        indexed = {path: row for path, row in recorded.items() if row.corpus >= 0}
+        unchanged = read_hits(repo, [(path, row.oid) for path, row in indexed.items()])
+        changed = changed_files(index, key, work_tree)
+        differing = [path for path, row in indexed.items() if (path, row.oid) not in unchanged and path not in changed]
+        differing += [path for path in work_tree.files if path not in recorded and path not in changed]
+        if changed:
+            reasons_to_read.append(f"{counted(len(changed), 'file')} changed since: the next search reads them")
+        if differing:
+            problem = f"not as indexed: {counted(len(differing), 'file')} of the work tree"
+        listed.update({oid: (path, "") for path, oid in unchanged})
     commit = repo.head()
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-        lost = {oid for oid in files.values() if inspection.stored_blob(index.database, oid) is None}
+        missing = {oid for oid in files.values() if inspection.stored_blob(index.database, oid) is None}
         covered = snapshots.covered(index.database).values()
-        if lost and any(value.split(":")[0] == repo.tree(commit) for value in covered):
-            wrong = wrong or f"not indexed, though it says so: {counted(len(lost), 'file')} of HEAD"
+        if missing and any(covered_tree.split(":")[0] == repo.tree(commit) for covered_tree in covered):
+            problem = problem or f"not indexed, though it says so: {counted(len(missing), 'file')} of HEAD"
         for path, oid in files.items():
-            if oid not in lost:
+            if oid not in missing:
                 listed.setdefault(oid, (path, commit))
-        if lost:
-            later += [f"{len(lost)} of HEAD not indexed yet"]
-    return wrong, later, listed
+        if missing:
+            reasons_to_read += [f"{len(missing)} of HEAD not indexed yet"]
+    return problem, reasons_to_read, listed
 
 
 def _derived(repo: Repository, config: Config, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
@@ -226,22 +226,22 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
         return "the embedder that made the vectors has changed", -1
     wrong = 0
     numbers = list(chunks)
-    for at in range(0, len(numbers), 256):
-        some = numbers[at : at + 256]
-        for number, made in zip(some, codes(embedder, [chunks[n][1] for n in some]), strict=True):
+    for start in range(0, len(numbers), 256):
+        batch = numbers[start : start + 256]
+        for number, made in zip(batch, codes(embedder, [chunks[n][1] for n in batch]), strict=True):
             wrong += not _close(stored[number], made)
     if not wrong:
         return "", len(stored)
     return f"not of their text: {counted(wrong, 'vector')}", len(stored)
 
 
-def _close(a: tuple[bytes, bytes], b: tuple[bytes, bytes]) -> bool:
+def _close(stored: tuple[bytes, bytes], made: tuple[bytes, bytes]) -> bool:
     """Whether two vectors, each (sign bits, int8 numbers), are equal up to rounding: another machine may add sums in
     another order. No number may differ by more than 2, and at most one sign in 32 may differ. Vectors of different
     lengths are not equal."""
-    if a == b:
+    if stored == made:
         return True
-    if len(a[1]) != len(b[1]) or len(a[0]) != len(b[0]):
+    if len(stored[1]) != len(made[1]) or len(stored[0]) != len(made[0]):
         return False
-    near = sum(abs((x ^ 128) - (y ^ 128)) > 2 for x, y in zip(a[1], b[1], strict=True))
-    return near == 0 and (int.from_bytes(a[0]) ^ int.from_bytes(b[0])).bit_count() <= len(a[1]) // 32
+    far = sum(abs((x ^ 128) - (y ^ 128)) > 2 for x, y in zip(stored[1], made[1], strict=True))
+    return far == 0 and (int.from_bytes(stored[0]) ^ int.from_bytes(made[0])).bit_count() <= len(stored[1]) // 32

@@ -23,18 +23,18 @@ def change_embedder(indexer: BlobIndexer) -> None:
     if indexer.unavailable is not None:
         return
     try:
-        wanted = open_embedder(config.embedder, config, writer.path.parent)
+        configured = open_embedder(config.embedder, config, writer.path.parent)
         in_force = writer.in_force()
-        if in_force is not None and in_force[0] == wanted.id and not writer.meta("lacking"):
+        if in_force is not None and in_force[0] == configured.id and not writer.meta("lacking"):
             return  # each chunk got its vector in the transaction that added it
-        dims = wanted.dims
+        dims = configured.dims
         with writer.writing():
-            number = writer.register_embedder(wanted.id, config.embedder, dims)
+            number = writer.register_embedder(configured.id, config.embedder, dims)
         lacking = reembedding.blobs_without_vectors(writer.database, number)
         if lacking:
             for key in snapshots.keys(writer.database, ""):
                 indexer.names.update(_paths(indexer, key))
-            indexer.embedder, indexer.number = wanted, number
+            indexer.embedder, indexer.number = configured, number
             _embed_blobs(indexer, lacking)
             if reembedding.blobs_without_vectors(writer.database, number):
                 return

@@ -32,15 +32,15 @@ def ready(
     budget: float = 60.0,
     wait: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-    kept: IndexKeeper | None = None,
+    keeper: IndexKeeper | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> OpenIndex:
     """The index with the snapshot of `commit`, updated if it is not current.
 
     `commit`: "" for the work tree, or HEAD in a bare repository and if a sparse checkout leaves out all memory.
     `budget`: seconds of work. `wait`: seconds for another writer; after these limits the index is returned as stale.
-    `kept`: keeps a current index open. `say`: called with the progress of indexing. A damaged index is rebuilt. Raises
-    `IndexUnusable` for a problem that a person must solve (a newer version, another owner).
+    `keeper`: keeps a current index open. `say`: called with the progress of indexing. A damaged index is rebuilt.
+    Raises `IndexUnusable` for a problem that a person must solve (a newer version, another owner).
     """
     if not commit and repo.root is None:
         commit = repo.head() or ""
@@ -48,14 +48,14 @@ def ready(
             return OpenIndex(None, None, notes=("there is no commit yet",))
     notes: tuple[str, ...] = ()
     began = time.time_ns()
-    seen = read_work_tree(repo, config.memory_paths) if not commit else None
-    if seen is not None and (outside := sparse_memory_paths(repo, config.memory_paths)):
-        head = "" if seen.files else repo.head() or ""
+    listing = read_work_tree(repo, config.memory_paths) if not commit else None
+    if listing is not None and (outside := sparse_memory_paths(repo, config.memory_paths)):
+        head = "" if listing.files else repo.head() or ""
         notes = (words_on_sparse_checkout(len(outside), whole=bool(head)),)
         if head:
-            commit, seen = head, None
-    if seen is not None and seen.conflicts:
-        notes += (words_on_conflicts(seen.conflicts),)
+            commit, listing = head, None
+    if listing is not None and listing.conflicts:
+        notes += (words_on_conflicts(listing.conflicts),)
     tree, key = "", ""
     if commit:
         tree = repo.tree(commit)
@@ -63,22 +63,23 @@ def ready(
     else:
         key = work_tree_key(repo)
     try:
-        index = kept.open(directory(repo)) if kept else open_index(directory(repo))
+        index = keeper.open(directory(repo)) if keeper else open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
-            opened = OpenIndex(index, None, "", commit, notes, kept)
-            if scan is not None and (seen is None or seen.is_recorded_as(scan)) and cut_as_set(repo, index, config):
+            opened = OpenIndex(index, None, "", commit, notes, keeper)
+            is_recorded = listing is None or listing.is_recorded_as(scan)
+            if scan is not None and is_recorded and cut_as_set(repo, index, config):
                 opened.snapshot = index.snapshot(key)
                 return opened
             opened.close()
     except IndexDamaged:  # `search_update` finds the damage again and rebuilds the index
-        if kept is not None:
-            kept.close()
+        if keeper is not None:
+            keeper.close()
     from gitmem.index.search_update import SearchUpdate, WantedSnapshot
     from gitmem.index.update import Bounds, Update
     from gitmem.index.worktree_record import Scan
 
-    scan_of_work_tree = Scan(key, seen, began) if seen is not None else None
+    scan_of_work_tree = Scan(key, listing, began) if listing is not None else None
     wanted = WantedSnapshot(key, commit, tree, scan_of_work_tree)
     opened = SearchUpdate(Update(repo, config, Bounds(budget, wait), clock, say), wanted).run()
     opened.notes = (*notes, *opened.notes)

@@ -108,6 +108,6 @@ def _joint_norms(index: Index, all_tips: Sequence[Tip]) -> bytes:
     if len(norms) == 1:
         return norms[0]
     union = 0
-    for one in norms:
-        union |= int.from_bytes(one, "little")
+    for snapshot_norms in norms:
+        union |= int.from_bytes(snapshot_norms, "little")
     return union.to_bytes(max(map(len, norms)), "little")

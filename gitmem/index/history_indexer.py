@@ -158,16 +158,16 @@ class _Update:
             late = lambda: time.monotonic() > end  # noqa: E731
             indexer = BlobIndexer(self.repo, self.config, writer, self.work, late, self.say)
             indexer.messages, indexer.nouns = True, "commits"
-            kept = max(MAX_SNAPSHOTS, (len(self.repo.refs()) + 1) * len(all_tips))
+            max_kept = max(MAX_SNAPSHOTS, (len(self.repo.refs()) + 1) * len(all_tips))
             for tip in all_tips:
                 try:
-                    done = writer.scan(tip.key) or _Snapshot(indexer, tip, self.bounds.most, kept).bring()
+                    indexed = writer.scan(tip.key) or _Snapshot(indexer, tip, self.bounds.most, max_kept).bring()
                 except GitFailed as error:
                     if not tip.name:
                         raise
                     self.work.notes.append(f"the history of '{tip.name}' is not read: {error.message}")
                     continue
-                if not done:
+                if not indexed:
                     return self.work.unfinished or "the history is not indexed yet; 'git mem index' does it"
         finally:
             writer.close()
@@ -187,25 +187,25 @@ class _Snapshot:
         than `self.most` commits (0: no limit) and no older snapshot to begin with.
         """
         base = stored.latest(self.writer, self.tip.place)
-        done = self._from(base) if base else None
-        if done is not None:
-            return done
+        complete = self._from(base) if base else None
+        if complete is not None:
+            return complete
         limit = self.most + 1 if self.most else None
         reached = list(islice(self.tip.repo.reaches(self.tip.commit), limit))
         if self.most and len(reached) > self.most:
             return False
         missing = self.writer.missing_blobs(reached)
-        done = self.indexer.add(self._documents(missing), len(missing), len)
-        self._record(stored.norms_of_commits(self.writer, reached), done)
-        return done
+        complete = self.indexer.add(self._documents(missing), len(missing), len)
+        self._record(stored.norms_of_commits(self.writer, reached), complete)
+        return complete
 
     def _from(self, base: str) -> bool | None:
         """As `bring`, from the snapshot with the key `base`; None if its commit is gone or too many commits differ."""
         gained: list[tuple[str, bytes]] = []
         lost: list[str] = []
-        old = base.rpartition(":")[2]
+        old_commit = base.rpartition(":")[2]
         try:
-            for commit in self.tip.repo.messages([f"{old}...{self.tip.commit}"]):
+            for commit in self.tip.repo.messages([f"{old_commit}...{self.tip.commit}"]):
                 if commit.side == ">":
                     gained.append((commit.oid, _document(commit)))
                 else:
@@ -215,26 +215,26 @@ class _Snapshot:
         except GitFailed:
             return None
         missing = set(self.writer.missing_blobs([oid for oid, _ in gained]))
-        before = self.writer.snapshot(base)
-        if before is None:
+        snapshot = self.writer.snapshot(base)
+        if snapshot is None:
             return None
-        few = len(missing) <= MAX_COMMITS_IN_ONE
+        is_small = len(missing) <= MAX_COMMITS_IN_ONE
         transaction: AbstractContextManager[None] = nullcontext()
-        if few:
+        if is_small:
             transaction = self.writer.writing()
         with transaction:
-            self.indexer.whole = few
-            done = self.indexer.add((row for row in gained if row[0] in missing), len(missing), len)
-            self._record_from(before, [oid for oid, _ in gained], lost, done)
+            self.indexer.whole = is_small
+            complete = self.indexer.add((row for row in gained if row[0] in missing), len(missing), len)
+            self._record_from(snapshot, [oid for oid, _ in gained], lost, complete)
             self.indexer.whole = False
-        return done
+        return complete
 
-    def _record_from(self, before: Snapshot, gained: Sequence[str], lost: Sequence[str], done: bool) -> None:
-        """Record the snapshot as `before` with the commits `gained` and without the commits `lost`."""
+    def _record_from(self, old: Snapshot, gained: Sequence[str], lost: Sequence[str], complete: bool) -> None:
+        """Record the snapshot as `old` with the commits `gained` and without the commits `lost`."""
         added, removed = (stored.norms_of_commits(self.writer, oids) for oids in (gained, lost))
-        union = int.from_bytes(before.norms, "little") | int.from_bytes(added, "little")
-        norms = (union & ~int.from_bytes(removed, "little")).to_bytes(max(len(before.norms), len(added)), "little")
-        self._record(norms, done)
+        union = int.from_bytes(old.norms, "little") | int.from_bytes(added, "little")
+        norms = (union & ~int.from_bytes(removed, "little")).to_bytes(max(len(old.norms), len(added)), "little")
+        self._record(norms, complete)
 
     def _documents(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         for commit in self.tip.repo.messages(oids, walk=False):

@@ -60,39 +60,39 @@ def tips(repo: Repository, config: Config, commit: str) -> tuple[list[Tip], list
     The commits are `commit` ("" for HEAD) and HEAD of each clone in `mem.historyRepos`; with `commit` the clone's last
     commit at the time of `commit`. The caller closes the clones with `close`.
     """
-    found: list[Tip] = []
-    own = commit or repo.head()
-    if own:
-        found.append(Tip(repo, own))
+    all_tips: list[Tip] = []
+    own_commit = commit or repo.head()
+    if own_commit:
+        all_tips.append(Tip(repo, own_commit))
     notes = []
-    for place in dict.fromkeys(config.history_repos):
-        folder = Path(os.path.expanduser(place))
-        other = None
-        at = ""
+    for folder_setting in dict.fromkeys(config.history_repos):
+        folder = Path(os.path.expanduser(folder_setting))
+        clone = None
+        clone_commit = ""
         try:
-            other = open_repository(folder, clean(repo.environ))
-            if other.common_dir != repo.common_dir:
-                at = _as_of(other, repo, commit)
+            clone = open_repository(folder, clean(repo.environ))
+            if clone.common_dir != repo.common_dir:
+                clone_commit = _as_of(clone, repo, commit)
         except (GitMemError, OSError) as error:
-            notes.append(f"the history of '{place}' is not read: {getattr(error, 'message', error)}")
-        if other is not None and at:
-            found.append(Tip(other, at, folder.name or place))
-        elif other is not None:
-            other.close()
-    return found, notes
+            notes.append(f"the history of '{folder_setting}' is not read: {getattr(error, 'message', error)}")
+        if clone is not None and clone_commit:
+            all_tips.append(Tip(clone, clone_commit, folder.name or folder_setting))
+        elif clone is not None:
+            clone.close()
+    return all_tips, notes
 
 
-def _as_of(other: Repository, repo: Repository, commit: str) -> str:
+def _as_of(clone: Repository, repo: Repository, commit: str) -> str:
     """HEAD of another repository; with `commit` the last of its first parents up to that commit's date; "" if none."""
-    head = other.head() or ""
+    head = clone.head() or ""
     if not commit or not head:
         return head
-    then = repo.commit(commit).commit_date
-    return next((old.oid for old in other.log([head], first_parent=True) if old.commit_date <= then), "")
+    latest = repo.commit(commit).commit_date
+    return next((entry.oid for entry in clone.log([head], first_parent=True) if entry.commit_date <= latest), "")
 
 
-def close(found: Sequence[Tip]) -> None:
+def close(all_tips: Sequence[Tip]) -> None:
     """Close the clones that `tips` opened. This repository stays open."""
-    for tip in found:
+    for tip in all_tips:
         if tip.name:
             tip.repo.close()

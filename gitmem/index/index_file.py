@@ -54,7 +54,7 @@ class OpenIndex:
         stale: str = "",
         commit: str = "",
         notes: tuple[str, ...] = (),
-        kept: IndexKeeper | None = None,
+        keeper: IndexKeeper | None = None,
         passages: Callable[..., Any] | None = None,
     ) -> None:
         self.index = index
@@ -62,7 +62,7 @@ class OpenIndex:
         self.stale = stale
         self.commit = commit
         self.notes = notes
-        self.kept = kept
+        self.kept = keeper
         self.passages = passages
 
     @property

@@ -94,13 +94,13 @@ def _index_files(indexer: BlobIndexer, scan: Scan | None, revs: Sequence[str]) -
     covered = snapshots.covered(database)
     trees = _trees(indexer.repo, revs)
     mark = ":" + tree_key("", indexer.config.memory_paths)  # other memory paths, other memory files of the same tree
-    done, left_out = set(covered.values()), set[str]()
+    covered_keys, left_out = set(covered.values()), set[str]()
     for name in sorted(trees, key=lambda name: name != "HEAD"):
-        if trees[name] + mark in done:
+        if trees[name] + mark in covered_keys:
             continue
-        known = covered.get(name, covered.get("HEAD", "")).partition(":")[0]
+        covered_tree = covered.get(name, covered.get("HEAD", "")).partition(":")[0]
         try:
-            if not add_blobs_of_tree(indexer, trees[name], known):
+            if not add_blobs_of_tree(indexer, trees[name], covered_tree):
                 return
         except TooManyFiles as error:
             if name == "HEAD" or name in revs:
@@ -108,11 +108,11 @@ def _index_files(indexer: BlobIndexer, scan: Scan | None, revs: Sequence[str]) -
             indexer.work.notes.append(f"{name.removeprefix('refs/heads/')} is left out: {error.message}")
             left_out.add(name)
             continue
-        done.add(trees[name] + mark)
-    now = {name: tree + mark for name, tree in trees.items() if name not in left_out}
-    if now != covered:
+        covered_keys.add(trees[name] + mark)
+    covered_now = {name: tree + mark for name, tree in trees.items() if name not in left_out}
+    if covered_now != covered:
         with indexer.transaction():
-            snapshots.cover(database, now)
+            snapshots.cover(database, covered_now)
             _delete_removed_work_trees(database)
 
 

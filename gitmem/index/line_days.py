@@ -45,25 +45,25 @@ def line_days(
     `files`: (path, blob) -> number of lines. A line that is not committed gets `today`. New blames are cached in the
     index if it may be written now. Raises GitFailed if Git cannot blame a file.
     """
-    at = commit or repo.head() or ""
+    blamed_commit = commit or repo.head() or ""
     committed: dict[str, str] = {}
-    if at:
-        committed = repo.blobs(at, sorted({path for path, _ in files}))
-    same = [(path, oid) for path, oid in files if committed.get(path) == oid]
-    cached, moved = _cached_days(repo, index, same, files, at)
+    if blamed_commit:
+        committed = repo.blobs(blamed_commit, sorted({path for path, _ in files}))
+    unchanged = [(path, oid) for path, oid in files if committed.get(path) == oid]
+    cached, moved = _cached_days(repo, index, unchanged, files, blamed_commit)
     by_file: dict[File, Sequence[date]] = {(row.path, row.oid): row.days for row in cached}
-    missing = [file for file in same if file not in by_file]
+    missing = [file for file in unchanged if file not in by_file]
     author_days = _AuthorDays(repo, today)
-    fresh = []
-    for (path, oid), commits in zip(missing, _blamed(repo, missing, files, at), strict=True):
+    new_rows = []
+    for (path, oid), commits in zip(missing, _blamed(repo, missing, files, blamed_commit), strict=True):
         by_file[path, oid] = days = author_days.of(commits, files[path, oid])
         if len(commits) == len(days):  # Git counts as many lines as we do
-            fresh.append(LineDays(path, oid, at, days))
+            new_rows.append(LineDays(path, oid, blamed_commit, days))
     for path, oid in files.keys() - by_file.keys():  # edited since, so the next search cannot use the blame
         commits = _blame(repo, path, files[path, oid], commit)
         by_file[path, oid] = author_days.of(commits, files[path, oid])
-    if fresh or moved:
-        _store(repo, config, index, [*fresh, *(row._replace(at=at) for row in moved)])
+    if new_rows or moved:
+        _store(repo, config, index, [*new_rows, *(row._replace(at=blamed_commit) for row in moved)])
     return by_file
 
 
@@ -87,32 +87,32 @@ class _AuthorDays(dict[str, date]):
 
 
 def _cached_days(
-    repo: Repository, index: IndexReader, files: Iterable[File], counts: Mapping[File, int], at: str
+    repo: Repository, index: IndexReader, files: Iterable[File], counts: Mapping[File, int], commit: str
 ) -> tuple[list[LineDays], list[LineDays]]:
-    """The cached blames of these files that hold at the commit `at`, and those of them of an earlier commit."""
-    if not at or _shallow(repo):
+    """The cached blames of these files that hold at `commit`, and those of them of an earlier commit."""
+    if not commit or _shallow(repo):
         return [], []
     rows = [row for row in map(LineDays._make, index.line_days(files)) if len(row.days) == counts[row.path, row.oid]]
-    touched = {old: _touched_since(repo, old, at) for old in {row.at for row in rows} - {at}}
+    touched = {old: _touched_since(repo, old, commit) for old in {row.at for row in rows} - {commit}}
     moved = []
     for row in rows:
         paths = touched.get(row.at)
         if paths is not None and row.path not in paths:
             moved.append(row)
-    return [*moved, *(row for row in rows if row.at == at)], moved
+    return [*moved, *(row for row in rows if row.at == commit)], moved
 
 
-def _touched_since(repo: Repository, old: str, new: str) -> set[str] | None:
-    """The paths that the first parents from `new` back to `old` change.
+def _touched_since(repo: Repository, old_commit: str, new_commit: str) -> set[str] | None:
+    """The paths that the first parents from `new_commit` back to `old_commit` change.
 
-    None if they do not lead to `old`, or if they are more than MAX_COMMITS_SINCE_BLAME.
+    None if they do not lead to `old_commit`, or if they are more than MAX_COMMITS_SINCE_BLAME.
     """
     from gitmem.git.ranges import touched
 
-    if not repo.is_ancestor(old, new):
+    if not repo.is_ancestor(old_commit, new_commit):
         return None
-    commits = list(repo.log([new, f"^{old}"], first_parent=True, limit=MAX_COMMITS_SINCE_BLAME + 1))
-    if len(commits) > MAX_COMMITS_SINCE_BLAME or commits[-1].parents[:1] != (old,):
+    commits = list(repo.log([new_commit, f"^{old_commit}"], first_parent=True, limit=MAX_COMMITS_SINCE_BLAME + 1))
+    if len(commits) > MAX_COMMITS_SINCE_BLAME or commits[-1].parents[:1] != (old_commit,):
         return None
     steps = [f"{commit.oid} {commit.parents[0]}" for commit in commits]
     return {change.path for _, changes in touched(repo, steps) for change in changes}
@@ -123,11 +123,11 @@ def _shallow(repo: Repository) -> bool:
     return (repo.common_dir / "shallow").exists()
 
 
-def _blame(repo: Repository, path: str, count: int, at: str) -> dict[int, str]:
-    """Line -> its commit, for the lines 1 to `count`."""
-    if not count:
+def _blame(repo: Repository, path: str, line_count: int, commit: str) -> dict[int, str]:
+    """Line -> its commit, for the lines 1 to `line_count`."""
+    if not line_count:
         return {}
-    return {row.line: row.commit for row in repo.blame(path, 1, count, at)}
+    return {row.line: row.commit for row in repo.blame(path, 1, line_count, commit)}
 
 
 def _blamed(repo: Repository, files: Sequence[File], counts: Mapping[File, int], at: str) -> Iterator[dict[int, str]]:

@@ -54,9 +54,9 @@ def unpack(record: bytes) -> Packed:
     steps.frombytes(record[4:begin])
     numbers.frombytes(record[begin : begin + 12 * count])
     norms.frombytes(record[begin + 12 * count : start])
-    first, last, words, label, flags, up = [numbers[i * count : (i + 1) * count] for i in range(6)]
+    first, last, words, label, flags, parents = [numbers[i * count : (i + 1) * count] for i in range(6)]
     vectors = [record[at : at + PACKED_BYTES] for at in range(start, len(record), PACKED_BYTES)]
     trail_vector, trail_norm = vectors.pop(), norms.pop()
     return Packed(
-        first, last, words, label, flags, norms, vectors, up, steps[::2], steps[1::2], trail_norm, trail_vector
+        first, last, words, label, flags, norms, vectors, parents, steps[::2], steps[1::2], trail_norm, trail_vector
     )

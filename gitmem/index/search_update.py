@@ -177,7 +177,7 @@ class SearchUpdate:
         if snapshot is not None or self.wanted.commit:
             return snapshot
         keys = snapshots.keys(index.database, "work:")
-        return next((index.snapshot(old) for old in keys if self._may_have_moved_from(work_tree_of(old))), None)
+        return next((index.snapshot(key) for key in keys if self._may_have_moved_from(work_tree_of(key))), None)
 
     def _may_have_moved_from(self, git_dir: Path) -> bool:
         """Whether this work tree may be the one of `git_dir`, which is gone: moved, or mounted elsewhere.
@@ -186,9 +186,9 @@ class SearchUpdate:
         """
         if git_dir.is_dir():
             return False
-        own = self.repo.git_dir
-        if own != self.repo.common_dir:  # a linked work tree
-            return git_dir.parts[-2:] == own.parts[-2:]
+        own_git_dir = self.repo.git_dir
+        if own_git_dir != self.repo.common_dir:  # a linked work tree
+            return git_dir.parts[-2:] == own_git_dir.parts[-2:]
         return git_dir.parent.name != "worktrees"
 
     def _temporary(self) -> Index | None:

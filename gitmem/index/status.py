@@ -111,21 +111,23 @@ def status(repo: Repository, config: Config) -> Status:
     path = directory(repo) / db.FILE
     index = db.open_index(directory(repo))
     commit = repo.head()
-    seen = None
+    work_tree = None
     total = 0
-    more: list[Odd] = []
+    odd_files: list[Odd] = []
     if repo.root is not None:
-        seen = read_work_tree(repo, config.memory_paths)
-        total = len(seen.files)
-        more += _other_endings(repo, seen)
-        more += [Odd(path, "is in conflict, and is read as HEAD has it", "git status") for path in seen.conflicts]
+        work_tree = read_work_tree(repo, config.memory_paths)
+        total = len(work_tree.files)
+        odd_files += _other_endings(repo, work_tree)
+        odd_files += [
+            Odd(path, "is in conflict, and is read as HEAD has it", "git status") for path in work_tree.conflicts
+        ]
     elif commit:
         total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0])
-    more += _outside_checkout(sparse_memory_paths(repo, config.memory_paths))
+    odd_files += _outside_checkout(sparse_memory_paths(repo, config.memory_paths))
     if index is None:
         return Status(
             str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,
-            "there is no index yet" if total else "", (), tuple(more), 0, 0, _commits(repo),
+            "there is no index yet" if total else "", (), tuple(odd_files), 0, 0, _commits(repo),
         )  # fmt: skip
     try:
         key = work_tree_key(repo)
@@ -139,9 +141,9 @@ def status(repo: Repository, config: Config) -> Status:
         if repo.root is not None:
             indexed = inspection.indexed_files(index.database, key)
         reason = ""
-        if seen is not None and (changed := changed_files(index, key, seen)):
+        if work_tree is not None and (changed := changed_files(index, key, work_tree)):
             reason = Message("{} changed since", counted(len(changed), "file"))
-        odd, secrets, ignored = _odd(repo, index, key)
+        odd_indexed_files, secrets, ignored = _odd(repo, index, key)
         in_force = index.in_force()
         return Status(
             path=str(path),
@@ -156,7 +158,7 @@ def status(repo: Repository, config: Config) -> Status:
             stale=bool(reason),
             reason=reason,
             branches=branches,
-            odd=(*odd, *more),
+            odd=(*odd_indexed_files, *odd_files),
             secret_lines=secrets,
             ignored=ignored,
             commits=_commits(repo),
@@ -165,15 +167,15 @@ def status(repo: Repository, config: Config) -> Status:
         index.close()
 
 
-def _other_endings(repo: Repository, seen: WorkTree) -> list[Odd]:
+def _other_endings(repo: Repository, work_tree: WorkTree) -> list[Odd]:
     """Files that no command reads, and that would be memory if their names ended in `.md`: `memory/plan.markdown`.
 
     Files that Git ignores are left out, and files that a glob of `[memory] paths` makes memory.
     """
     tracked = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)}
-    layout = seen.layout
-    found = []
-    for path in sorted({*tracked, *repo.untracked()} - seen.files.keys()):
+    layout = work_tree.layout
+    odd_files = []
+    for path in sorted({*tracked, *repo.untracked()} - work_tree.files.keys()):
         stem, ending = os.path.splitext(path)
         endings = PROSE_ENDINGS if path.startswith("memory/") else MARKDOWN_ENDINGS
         if ending == ".md" or ending.lower() not in endings or is_memory(path, layout):
@@ -181,8 +183,8 @@ def _other_endings(repo: Repository, seen: WorkTree) -> list[Odd]:
         if is_memory(f"{stem}.md", layout):
             move = "git mv" if path in tracked else "mv"
             hint = f"{move} -- {shlex.quote(path)} {shlex.quote(stem + '.md')}"
-            found.append(Odd(path, "is not read: the name of a memory file ends in .md", hint))
-    return found
+            odd_files.append(Odd(path, "is not read: the name of a memory file ends in .md", hint))
+    return odd_files
 
 
 def _outside_checkout(paths: Sequence[str]) -> list[Odd]:
@@ -207,15 +209,15 @@ def _commits(repo: Repository) -> int:
     return 0
 
 
-def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
+def changed_files(index: Index, key: str, listing: WorkTree) -> frozenset[str]:
     """The paths of the work tree's files that were added, removed or written after they were indexed, by size and
     times. All files if there is no snapshot `key`."""
-    if seen.is_recorded_as(index.scan(key)):
+    if listing.is_recorded_as(index.scan(key)):
         return frozenset()
     # "? " marks a file that may have changed again within the clock's last tick; it counts as unchanged here.
     recorded = snapshots.file_stats(index.database, key) or {}
-    changed = {p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat}
-    return frozenset(changed | (recorded.keys() - seen.files.keys()))
+    changed = {path for path, stat in listing.files.items() if recorded.get(path, ("",))[0].removeprefix("? ") != stat}
+    return frozenset(changed | (recorded.keys() - listing.files.keys()))
 
 
 def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:

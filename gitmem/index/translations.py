@@ -14,11 +14,11 @@ _FILE = Path(__file__).with_name("korean_english.txt")
 
 def english(word: str) -> tuple[str, ...]:
     """At most two English stems for a Korean word without particle or ending; () for an unknown word."""
-    words, wanted = _words(), f"\n{word}\t".encode("utf-8", "replace")
-    at = words.find(wanted)
-    if at < 0:
+    words, entry_start = _words(), f"\n{word}\t".encode("utf-8", "replace")
+    offset = words.find(entry_start)
+    if offset < 0:
         return ()
-    return tuple(words[at + len(wanted) : words.index(b"\n", at + 1)].decode().split("\t"))
+    return tuple(words[offset + len(entry_start) : words.index(b"\n", offset + 1)].decode().split("\t"))
 
 
 @cache

@@ -28,14 +28,14 @@ def record_tree(blob_indexer: BlobIndexer, key: str, tree: str) -> None:
         snapshots.evict(writer.database, "tree:", MAX_TREE_SNAPSHOTS)
 
 
-def add_blobs_of_tree(blob_indexer: BlobIndexer, tree: str, known: str) -> bool:
+def add_blobs_of_tree(blob_indexer: BlobIndexer, tree: str, indexed_tree: str) -> bool:
     """Index the memory blobs of `tree`. Returns whether all are indexed now.
 
-    `known`: a tree whose memory blobs are all in the index, so that only the differences must be read; "" for none.
+    `indexed_tree`: a tree whose memory blobs are all indexed, so that only the differences must be read; "" for none.
     """
     files = None
-    if known and known != tree and not blob_indexer.config.memory_paths:
-        files = _changed_files(blob_indexer.repo, known, tree)
+    if indexed_tree and indexed_tree != tree and not blob_indexer.config.memory_paths:
+        files = _changed_files(blob_indexer.repo, indexed_tree, tree)
     if files is None:
         files, _ = tree_files(blob_indexer.repo, tree, blob_indexer.config.memory_paths)
     return _add_files(blob_indexer, files)
@@ -47,7 +47,7 @@ def _add_files(blob_indexer: BlobIndexer, files: Mapping[str, str]) -> bool:
     return blob_indexer.objects(files.values())
 
 
-def _changed_files(repo: Repository, old: str, new: str) -> dict[str, str] | None:
+def _changed_files(repo: Repository, old_tree: str, new_tree: str) -> dict[str, str] | None:
     """path -> oid of the memory files that differ between two trees; None if the whole tree must be listed.
 
     It must if a changed file may turn a folder of notes into a memory repository or back.
@@ -55,7 +55,7 @@ def _changed_files(repo: Repository, old: str, new: str) -> dict[str, str] | Non
     from gitmem.paths import Kind, Layout, is_memory, kind
 
     files = {}
-    for change in repo.changes(old, new):
+    for change in repo.changes(old_tree, new_tree):
         memory = is_memory(change.path, Layout())
         if memory != (kind(change.path) is not Kind.OTHER) or (not memory and change.path.endswith(".md")):
             return None

@@ -61,17 +61,17 @@ def split(lines: Sequence[str]) -> list[Unit]:
     return units_of(enumerate(read(lines)), lines, 1)
 
 
-def units_of(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: int) -> list[Unit]:
+def units_of(statements: Iterable[tuple[int, Statement]], shown: Sequence[str], start: int) -> list[Unit]:
     """The units of a chunk, in order. Every term is in exactly one unit.
 
-    `found`: (position in the document, statement) of the statements with a line in the chunk. `shown`: the lines of the
-    chunk as they are indexed. `start`: the number of the first of them in the document. Comments, rules, front matter
-    and blank lines make no unit.
+    `statements`: (position in the document, statement) of the statements with a line in the chunk. `shown`: the lines
+    of the chunk as they are indexed. `start`: the number of the first of them in the document. Comments, rules, front
+    matter and blank lines make no unit.
     """
     result: list[Unit] = []
-    place: dict[int, int] = {}  # position of a statement -> index of its unit
+    unit_of_position: dict[int, int] = {}  # position of a statement -> index of its unit
     end = start + len(shown) - 1
-    for position, statement in found:
+    for position, statement in statements:
         if statement.form in _UNINDEXED:
             continue
         first, last = max(statement.first, start) - start, min(statement.last, end) - start
@@ -80,14 +80,14 @@ def units_of(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start
             if not shown[first].strip(" \t|:-"):
                 continue
         number = len(result)
-        up = number - place.get(statement.under, number)
-        place[position] = number
+        distance_to_parent = number - unit_of_position.get(statement.under, number)
+        unit_of_position[position] = number
         text = "\n".join(shown[first : last + 1])
-        result.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), up))
+        result.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), distance_to_parent))
     return result
 
 
-def _unit(first: int, last: int, text: str, kind: int, up: int) -> Unit:
+def _unit(first: int, last: int, text: str, kind: int, distance_to_parent: int) -> Unit:
     """The unit of a text. `kind`: the flags of its form."""
     flags = kind
     if "?" in text or "？" in text:
@@ -104,7 +104,7 @@ def _unit(first: int, last: int, text: str, kind: int, up: int) -> Unit:
     label = None
     if not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text):
         label = _LABEL.match(text)
-    return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0, up)
+    return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0, distance_to_parent)
 
 
 class _Features(dict[str, int]):
@@ -169,8 +169,8 @@ def pack(
     count = len(units)
     if not count:
         return bytes(2)
-    first, last, _, flags, words, label, up = zip(*units, strict=True)
-    numbers = [len(steps), *chain.from_iterable(steps), *first, *last, *map(len, words), *label, *flags, *up]
+    first, last, _, flags, words, label, parents = zip(*units, strict=True)
+    numbers = [len(steps), *chain.from_iterable(steps), *first, *last, *map(len, words), *label, *flags, *parents]
     if max(numbers) > 0xFFFF:
         numbers = [min(0xFFFF, number) for number in numbers]
     norms, codes = zip(*vectors, trail, strict=True)

@@ -34,13 +34,13 @@ def record(blob_indexer: BlobIndexer, scan: Scan) -> None:
     """Update the snapshot of a work tree to what a scan found. If the time is up, the snapshot has only the files that
     were added by then and is not complete."""
     writer, stats = blob_indexer.writer, scan.files.files
-    known = snapshots.file_stats(writer.database, scan.key)
-    recorded = known or {}
+    stored_stats = snapshots.file_stats(writer.database, scan.key)
+    recorded = stored_stats or {}
     changed = [path for path, stat in stats.items() if path not in recorded or recorded[path][0] != stat]
     gone = [path for path in recorded if path not in stats]
     ignored, different = _ignored(blob_indexer, scan, recorded)
     changed += different.difference(changed)
-    files = _Files(blob_indexer, scan, ignored, is_new=known is None)
+    files = _Files(blob_indexer, scan, ignored, is_new=stored_stats is None)
     finished = blob_indexer.add(files.blobs(_most_wanted_first(changed)), len(changed), files.publish)
     complete = b""
     if finished and not files.changed_again:
@@ -73,24 +73,24 @@ class _Files:
 
     def blobs(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """(oid, bytes) of the blobs of these files that the index lacks, each once."""
-        for at in range(0, len(paths), FILES_PER_BATCH):
+        for start in range(0, len(paths), FILES_PER_BATCH):
             contents: dict[str, bytes] = {}
-            rows: dict[str, list[EntryRow]] = {}
-            for row, data in self._read(paths[at : at + FILES_PER_BATCH]):
+            rows_by_blob: dict[str, list[EntryRow]] = {}
+            for row, data in self._read(paths[start : start + FILES_PER_BATCH]):
                 if row.oid in self._waiting:
                     self._waiting[row.oid].append(row)
                 elif data is None:
                     self.settled.append(row)
                 else:
                     contents[row.oid] = data
-                    rows.setdefault(row.oid, []).append(row)
+                    rows_by_blob.setdefault(row.oid, []).append(row)
             missing = set(self._blob_indexer.writer.missing_blobs(contents))
-            for oid, same in rows.items():
+            for oid, rows_of_blob in rows_by_blob.items():
                 if oid not in missing:
-                    self.settled += same
+                    self.settled += rows_of_blob
                     continue
-                self._waiting[oid] = same
-                self._blob_indexer.names[oid] = same[0].path
+                self._waiting[oid] = rows_of_blob
+                self._blob_indexer.names[oid] = rows_of_blob[0].path
             for oid, data in contents.items():
                 if oid in missing:
                     yield oid, data
@@ -115,11 +115,11 @@ class _Files:
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[EntryRow, bytes | None]]:
         """(entry, bytes) of each file; bytes None if it is ignored, too large or unreadable. A file that is gone is
         left out. Sets `self.changed_again` if a file was changed or removed meanwhile, or may have been."""
-        seen, repo = self._scan.files, self._blob_indexer.repo
+        work_tree, repo = self._scan.files, self._blob_indexer.repo
         assert repo.root is not None
         readable: dict[str, str] = {}
         for path in paths:
-            stat = seen.files[path]
+            stat = work_tree.files[path]
             if racy(stat, self._scan.began):
                 self.changed_again = True
                 stat = "? " + stat
@@ -129,11 +129,11 @@ class _Files:
                 yield EntryRow(path, "", LARGE, stat), None
             else:
                 readable[path] = stat
-        for path, data in WorkTreeReader(repo, seen.ours).read_all(readable, MAX_MEMORY_FILE_BYTES + 1):
+        for path, data in WorkTreeReader(repo, work_tree.ours).read_all(readable, MAX_MEMORY_FILE_BYTES + 1):
             if isinstance(data, FileNotFoundError):
                 self.changed_again = True
             elif isinstance(data, bytes):
-                yield EntryRow(path, repo.hash_blob(data), corpus_of(path, seen.layout), readable[path]), data
+                yield EntryRow(path, repo.hash_blob(data), corpus_of(path, work_tree.layout), readable[path]), data
             else:
                 yield EntryRow(path, "", UNREADABLE, readable[path]), None
 
@@ -144,18 +144,18 @@ def _ignored(blob_indexer: BlobIndexer, scan: Scan, recorded: RecordedStats) -> 
     Git is asked about new files and those ignored before, and about all files if the ignore rules changed. It is not
     asked about a folder of notes without `[memory] paths`, whose listing leaves ignored files out.
     """
-    seen = scan.files
-    if seen.layout.notes and not blob_indexer.config.memory_paths:
+    work_tree = scan.files
+    if work_tree.layout.notes and not blob_indexer.config.memory_paths:
         return set(), set()
-    before = {path for path, (_, corpus) in recorded.items() if corpus == IGNORED and path in seen.files}
-    if blob_indexer.writer.meta("ignores:" + scan.key) == seen.ignores:
-        to_check = before | (seen.files.keys() - recorded.keys())
+    ignored_before = {path for path, (_, corpus) in recorded.items() if corpus == IGNORED and path in work_tree.files}
+    if blob_indexer.writer.meta("ignores:" + scan.key) == work_tree.ignores:
+        to_check = ignored_before | (work_tree.files.keys() - recorded.keys())
     else:
-        to_check = set(seen.files)
+        to_check = set(work_tree.files)
     ignored: set[str] = set()
     if to_check:
         ignored = blob_indexer.repo.ignored(sorted(to_check))
-    return ignored | (before - to_check), ignored ^ (before & to_check)
+    return ignored | (ignored_before - to_check), ignored ^ (ignored_before & to_check)
 
 
 def _most_wanted_first(paths: Iterable[str]) -> list[str]:

@@ -87,7 +87,7 @@ def search(
     if opener is None:
 
         def opener(commit: str) -> OpenIndex:
-            return ready(repo, config, commit, kept=kept)
+            return ready(repo, config, commit, keeper=kept)
 
     if kept is not None:
         repo.stay_open()

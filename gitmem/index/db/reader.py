@@ -58,9 +58,9 @@ def detects_damage(read: Read) -> Read:
     type."""
 
     @wraps(read)
-    def checked(*args: Any, **more: Any) -> Any:
+    def checked(*args: Any, **options: Any) -> Any:
         try:
-            return read(*args, **more)
+            return read(*args, **options)
         except (TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
             raise IndexDamaged(Message("the index is damaged ({}).", type(error).__name__), REBUILD) from error
 

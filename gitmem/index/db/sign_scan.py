@@ -13,26 +13,26 @@ TIE_FACTOR = 2  # times as many chunks if more are as near as the last, so that 
 MIN_SPARE = 64  # chunks that a scan of the whole index fetches to make up for those outside the snapshot
 
 
-def nearest(database: Database, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
+def nearest(database: Database, first_id: int, signs: bytes, norms: bytes, count: int) -> list[int]:
     """The ids of the `count` chunks whose vectors have the signs that differ least from `signs`, and of those that
     differ as much as the last; nearest first.
 
     `norms`: a byte for each chunk id; only chunks where it is above 0 count. At most `TIE_FACTOR * count` in all; of
-    equally near chunks those with the lowest ids. `low`: the id of the vector of chunk 0 of the embedder in force. The
-    caller has loaded sqlite-vec.
+    equally near chunks those with the lowest ids. `first_id`: the id of the vector of chunk 0 of the embedder in force.
+    The caller has loaded sqlite-vec.
     """
-    most = TIE_FACTOR * count
+    max_found = TIE_FACTOR * count
     outside = norms.count(0, 1)  # no chunk has the number 0
     inside = len(norms) - 1 - outside
     if outside * 4 < inside:
         # The lookup of a chunk in `norms` costs as much as its comparison: scan all, fetch more, drop the others.
         spare = count * outside // inside * 2 + MIN_SPARE if outside else 0
-        rows = database.rows(_SCAN.format(""), low, len(norms), signs, most + spare)
-        found = [row for row in rows if norms[row[0]]]
-        if len(found) >= most or len(rows) < most + spare:
-            return _with_ties(found[:most], count)
+        rows = database.rows(_SCAN.format(""), first_id, len(norms), signs, max_found + spare)
+        inside_rows = [row for row in rows if norms[row[0]]]
+        if len(inside_rows) >= max_found or len(rows) < max_found + spare:
+            return _with_ties(inside_rows[:max_found], count)
     inside_only = "AND substr(?5, id - ?1 + 1, 1) > x'00'"
-    return _with_ties(database.rows(_SCAN.format(inside_only), low, len(norms), signs, most, norms), count)
+    return _with_ties(database.rows(_SCAN.format(inside_only), first_id, len(norms), signs, max_found, norms), count)
 
 
 _SCAN = """

@@ -29,25 +29,25 @@ class Table(NamedTuple):
     upto: int
 
 
-def extended(known: Table | None, rows: bytes, upto: int) -> Table:
-    """The table `known` (None: an empty table) with `rows` added: the signs of chunks after those it has, up to the id
+def extended(table: Table | None, rows: bytes, upto: int) -> Table:
+    """`table` (None: an empty table) with `rows` added: the signs of chunks after those it has, up to the id
     `upto`.
 
     `rows`: packed rows as the tables of PostgreSQL hold them, by ascending chunk: the chunk's id and the number of
     bits, four bytes each, then the bits.
     """
     if not rows:
-        if known is None:
+        if table is None:
             return Table(np.empty(0, np.int32), np.empty((0, 1)), upto)
-        return known._replace(upto=upto)
+        return table._replace(upto=upto)
     width = -(-int.from_bytes(rows[4:ROW_HEAD], "big") // 8)
-    table = np.frombuffer(rows, np.uint8).reshape(-1, ROW_HEAD + width)
-    ids = np.ascontiguousarray(table[:, :4]).view(">i4").ravel().astype(np.int32)
-    signs = np.zeros((len(table), -(-width // 8) * 8), np.uint8)
-    signs[:, :width] = table[:, ROW_HEAD:]
+    packed_rows = np.frombuffer(rows, np.uint8).reshape(-1, ROW_HEAD + width)
+    ids = np.ascontiguousarray(packed_rows[:, :4]).view(">i4").ravel().astype(np.int32)
+    signs = np.zeros((len(packed_rows), -(-width // 8) * 8), np.uint8)
+    signs[:, :width] = packed_rows[:, ROW_HEAD:]
     words = signs.view(np.uint64)
-    if known is not None and len(known.ids):
-        ids, words = np.concatenate([known.ids, ids]), np.concatenate([known.signs, words])
+    if table is not None and len(table.ids):
+        ids, words = np.concatenate([table.ids, ids]), np.concatenate([table.signs, words])
     return Table(ids, words, max(upto, int(ids[-1])))
 
 
@@ -60,30 +60,30 @@ def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
     return Table(ids, signs.view(np.uint64), int(ids[-1]) if rows else 0)
 
 
-def nearest(table: Table, signs: bytes, norms: bytes, count: int, most: int) -> list[int]:
+def nearest(table: Table, signs: bytes, norms: bytes, count: int, max_found: int) -> list[int]:
     """The ids of the `count` chunks whose signs differ least from `signs`, and of those that differ as much as the
     last, in no order of nearness.
 
-    `norms`: a byte for each chunk id; only chunks where it is above 0 count. At most `most` in all; of equally near
-    chunks those with the lowest ids.
+    `norms`: a byte for each chunk id; only chunks where it is above 0 count. At most `max_found` in all; of equally
+    near chunks those with the lowest ids.
     """
     inside = np.frombuffer(norms, np.uint8)
-    known = table.ids[: np.searchsorted(table.ids, len(norms))]
-    rows = np.flatnonzero(inside[known])
+    ids = table.ids[: np.searchsorted(table.ids, len(norms))]
+    rows = np.flatnonzero(inside[ids])
     if not len(rows):
         return []
-    wanted = np.zeros(8 * table.signs.shape[1], np.uint8)
-    wanted[: len(signs)] = np.frombuffer(signs, np.uint8)
-    candidates = table.signs[: len(known)]
-    if len(rows) != len(known):
+    padded_signs = np.zeros(8 * table.signs.shape[1], np.uint8)
+    padded_signs[: len(signs)] = np.frombuffer(signs, np.uint8)
+    candidates = table.signs[: len(ids)]
+    if len(rows) != len(ids):
         candidates = table.signs[rows]
-    counts = np.bitwise_count(candidates ^ wanted.view(np.uint64))
+    counts = np.bitwise_count(candidates ^ padded_signs.view(np.uint64))
     distances = np.zeros(len(candidates), np.uint16)
     for column in counts.T:  # a third of the time of a sum along the rows
         distances += column
     if len(rows) > count:
         farthest = int(np.searchsorted(np.cumsum(np.bincount(distances)), count))
         near = np.flatnonzero(distances < farthest)
-        rows = rows[np.concatenate([near, np.flatnonzero(distances == farthest)[: most - len(near)]])]
-    found: list[int] = known[rows].tolist()
-    return found
+        rows = rows[np.concatenate([near, np.flatnonzero(distances == farthest)[: max_found - len(near)]])]
+    nearest_ids: list[int] = ids[rows].tolist()
+    return nearest_ids

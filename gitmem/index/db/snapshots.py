@@ -127,7 +127,7 @@ def sort_entries(database: Database, key: str) -> None:
 
 def evict(database: Database, prefix: str, keep: int) -> None:
     """Delete the snapshots whose keys begin with `prefix`, except the `keep` last used. Their blobs stay."""
-    old = database.rows(
+    old_keys = database.rows(
         """
         SELECT key FROM snapshot WHERE substr(key, 1, length(?1)) = ?1
         ORDER BY seen DESC, id DESC LIMIT -1 OFFSET ?2
@@ -135,7 +135,7 @@ def evict(database: Database, prefix: str, keep: int) -> None:
         prefix,
         keep,
     )
-    for (key,) in old:
+    for (key,) in old_keys:
         delete(database, key)
 
 

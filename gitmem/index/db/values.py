@@ -177,11 +177,11 @@ def unpack_shape(text: str) -> Shape:
     try:
         headings, fences, tables, front, keys = parse_json(text)
         return Shape(
-            tuple((int(a), int(b)) for a, b in headings),
-            tuple((int(a), int(b)) for a, b in fences),
-            tuple((int(a), int(b)) for a, b in tables),
+            tuple((int(first), int(second)) for first, second in headings),
+            tuple((int(first), int(second)) for first, second in fences),
+            tuple((int(first), int(second)) for first, second in tables),
             int(front),
-            tuple((str(a), str(b)) for a, b in keys),
+            tuple((str(first), str(second)) for first, second in keys),
         )
     except TypeError as error:
         raise ValueError("not a shape") from error

@@ -173,11 +173,11 @@ class Writer(Index):
 
     def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
         """Those of `chunk_ids` that have no vector of this embedder."""
-        wanted = {vector_id(embedder_id, chunk_id): chunk_id for chunk_id in chunk_ids}
+        chunk_of_vector = {vector_id(embedder_id, chunk_id): chunk_id for chunk_id in chunk_ids}
         sql = "SELECT id FROM code WHERE id IN (SELECT value FROM carray(?1))"
-        for (stored,) in self.database.rows_among(sql, array("q", wanted)):
-            del wanted[stored]
-        return list(wanted.values())
+        for (stored,) in self.database.rows_among(sql, array("q", chunk_of_vector)):
+            del chunk_of_vector[stored]
+        return list(chunk_of_vector.values())
 
     def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
         """Add vectors of this embedder: (chunk id, (signs as `values.bits`, numbers as `values.int8`)). A stored vector
