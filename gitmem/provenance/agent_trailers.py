@@ -55,13 +55,13 @@ def split_comments(text: str) -> tuple[str, str]:
     if diff is not None:
         end, sign = diff.start(), diff[1]
     lines = text[:end].splitlines(keepends=True)
-    kept = len(lines)
-    while kept and (lines[kept - 1].startswith(sign) or not lines[kept - 1].strip()):
-        kept -= 1
-    below = "".join([*lines[kept:], text[end:]])
+    message_end = len(lines)
+    while message_end and (lines[message_end - 1].startswith(sign) or not lines[message_end - 1].strip()):
+        message_end -= 1
+    below = "".join([*lines[message_end:], text[end:]])
     if not below:
         return text, ""
-    return "".join(lines[:kept]), f"\n{below}"
+    return "".join(lines[:message_end]), f"\n{below}"
 
 
 def check_trailers(repo: Repository, config: Config, message: str) -> list[Finding]:

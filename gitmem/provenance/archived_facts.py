@@ -59,59 +59,59 @@ class FactVersion:
         return newest_commit(self.repo, [commit for commit in commits if by_machine(commit)] or commits)
 
 
-def judged_version(checks: Checks, now: FactVersion) -> FactVersion:
-    """The version of a fact to judge: as it was in MEMORY.md before a promotion replaced and archived it, else `now`.
+def judged_version(checks: Checks, version: FactVersion) -> FactVersion:
+    """The version of a fact to judge: as it was in MEMORY.md before a promotion replaced and archived it, or as given.
 
     The promotion must be the commit that last touched the line, and have one parent. It took the fact out of MEMORY.md
     and wrote the line to the archive that a promotion writes (`superseded_line`). It put one new fact into MEMORY.md
     that names the old one alone in `supersedes`, and recorded its source and the model. The new fact passes all checks
     of the policy, may replace the old one, and is still in memory unless a person took it out.
     """
-    ident = now.fact.get(SUPERSEDED_BY)
-    if kind(now.path) is not Kind.ARCHIVE or not ident:
-        return now
-    commit = now.line_commit()
-    if len(commit.parents) != 1 or commit.oid in shallow(now.repo):
-        return now
+    ident = version.fact.get(SUPERSEDED_BY)
+    if kind(version.path) is not Kind.ARCHIVE or not ident:
+        return version
+    commit = version.line_commit()
+    if len(commit.parents) != 1 or commit.oid in shallow(version.repo):
+        return version
     attributor, (parent,) = checks.attributor, commit.parents
-    before, after = attributor.facts_in(parent, MEMORY), attributor.facts_in(commit.oid, MEMORY)
-    old, new = _only(before, now.fact.id), _only(after, ident)
-    if old is None or new is None or not _is_entry_of(now.fact, old, new):
-        return now
-    if any(fact.id == old.id for fact in (*after, *attributor.facts_in(parent, now.path))):
-        return now
+    facts_before, facts_after = attributor.facts_in(parent, MEMORY), attributor.facts_in(commit.oid, MEMORY)
+    old, new = _only(facts_before, version.fact.id), _only(facts_after, ident)
+    if old is None or new is None or not _is_entry_of(version.fact, old, new):
+        return version
+    if any(fact.id == old.id for fact in (*facts_after, *attributor.facts_in(parent, version.path))):
+        return version
     if not _is_promoted(checks, new, commit) or not _still_counts(checks, new) or not _may_replace(old, new):
-        return now
+        return version
 
     def line_commits() -> list[Commit]:
         return attributor.line_commits(parent, MEMORY, old)
 
-    return FactVersion(now.repo, MEMORY, old, line_commits, Archiving(commit, new))
+    return FactVersion(version.repo, MEMORY, old, line_commits, Archiving(commit, new))
 
 
 def _only(facts: Sequence[Fact], ident: str) -> Fact | None:
     """The fact with the id; None if there is none, or more than one."""
-    found = [fact for fact in facts if fact.id == ident]
-    return None if len(found) != 1 else found[0]
+    matches = [fact for fact in facts if fact.id == ident]
+    return None if len(matches) != 1 else matches[0]
 
 
-def _is_entry_of(archived: Fact, old: Fact, new: Fact) -> bool:
-    """Whether `archived` has the text and the comment that a promotion writes to the archive when `new` replaces `old`,
-    and `new` names `old` alone."""
+def _is_entry_of(archived: Fact, old_fact: Fact, new_fact: Fact) -> bool:
+    """Whether `archived` has the text and the comment that a promotion writes to the archive when `new_fact` replaces
+    `old_fact`, and `new_fact` names `old_fact` alone."""
     try:
-        line = superseded_line(old, new.id)
+        line = superseded_line(old_fact, new_fact.id)
     except ValueError:
         return False
-    written = [(fact.text, fact.meta) for fact in parse_lines([line]).facts]
-    superseded = [value for key, value in new.meta if key == SUPERSEDES]
-    return written == [(archived.text, archived.meta)] and superseded == [old.id]
+    entries = [(fact.text, fact.meta) for fact in parse_lines([line]).facts]
+    superseded = [value for key, value in new_fact.meta if key == SUPERSEDES]
+    return entries == [(archived.text, archived.meta)] and superseded == [old_fact.id]
 
 
-def _is_promoted(checks: Checks, new: Fact, commit: Commit) -> bool:
-    """Whether the commit promoted the fact `new` of its MEMORY.md, as its record says, and no check speaks against
+def _is_promoted(checks: Checks, new_fact: Fact, commit: Commit) -> bool:
+    """Whether the commit promoted the fact `new_fact` of its MEMORY.md, as its record says, and no check speaks against
     it."""
-    digest = text_hash(new.text)
-    attribution = checks.attributor.attribution(MEMORY, new, lambda: commit)
+    digest = text_hash(new_fact.text)
+    attribution = checks.attributor.attribution(MEMORY, new_fact, lambda: commit)
     recorded = any(
         record.commit.oid == commit.oid
         and record.model(digest)
@@ -121,16 +121,16 @@ def _is_promoted(checks: Checks, new: Fact, commit: Commit) -> bool:
     if not recorded or attribution.edit:
         return False
     problems = (
-        *checks.problems(new, attribution),
-        *checks.policy_problems(MEMORY, new, attribution, lambda: commit),
+        *checks.problems(new_fact, attribution),
+        *checks.policy_problems(MEMORY, new_fact, attribution, lambda: commit),
     )
     return not problems
 
 
-def _still_counts(checks: Checks, new: Fact) -> bool:
+def _still_counts(checks: Checks, new_fact: Fact) -> bool:
     """Whether the fact is still in long-term memory, or a person took it out or edited it."""
-    digest = text_hash(new.text)
-    return new.id in checks.attributor.present_ids or any(
+    digest = text_hash(new_fact.text)
+    return new_fact.id in checks.attributor.present_ids or any(
         record.person and any(link.sha256 == digest for link in (*record.rejected, *record.reverted))
         for record in checks.ledger.records
     )

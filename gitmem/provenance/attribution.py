@@ -128,13 +128,13 @@ class Attributor:
         also if only its comment was edited; a fact without a source that was found is NO_SOURCE."""
         support = Support.NO_SOURCE
         problem = next((source.problem for source in sources if source.problem), "")
-        found = [source for source in sources if not source.problem]
-        if found:
-            cited_texts = [self.reader.cited_text(source) for source in found]
-            days = list(filter(None, [log_date(source.recorded.path) for source in found]))
-            contradiction = support_problem(fact.text, [text for each in cited_texts for text in each.texts], days)
-            labels = [label for each in cited_texts for label in each.trail]
-            statements = [text for each in cited_texts for text in each.statements]
+        sources_found = [source for source in sources if not source.problem]
+        if sources_found:
+            cited_texts = [self.reader.cited_text(source) for source in sources_found]
+            days = list(filter(None, [log_date(source.recorded.path) for source in sources_found]))
+            contradiction = support_problem(fact.text, [text for cited in cited_texts for text in cited.texts], days)
+            labels = [label for cited in cited_texts for label in cited.trail]
+            statements = [text for cited in cited_texts for text in cited.statements]
             comparison = wording(fact.text, [*labels, *statements], days)
             if contradiction:
                 support = Support.NOT_IN_SOURCE
@@ -175,75 +175,75 @@ class Attributor:
 
     def _is_edit(self, record: Record, digest: str) -> bool:
         """Whether the record added the text `digest` in place of a text that was promoted, or that a parent has."""
-        old = record.replaced_text(digest)
-        if not old or record.model(digest):
+        replaced_digest = record.replaced_text(digest)
+        if not replaced_digest or record.model(digest):
             return False
-        return old in self.ledger.recorded or self._version_before(record, old) is not None
+        return replaced_digest in self.ledger.recorded or self._version_before(record, replaced_digest) is not None
 
     def _recorded_edit(self, record: Record, digest: str) -> Edit:
         """The edit that the trailers of a commit record."""
         old = record.replaced_text(digest)
-        before = self._version_before(record, old) or self._promoted_fact(old) or Fact("", id_of_hash(old), 0)
-        return Edit(record.commit, before, (TEXT,), recorded=True)
+        fact = self._version_before(record, old) or self._promoted_fact(old) or Fact("", id_of_hash(old), 0)
+        return Edit(record.commit, fact, (TEXT,), recorded=True)
 
     def _comment_edit(self, fact: Fact, record: Record, line_commit: Callable[[], Commit | None]) -> Edit | None:
         """The edit of the fact's comment since the commit that promoted its text. None when the comment is the same,
         when that commit lacks the fact and when the line is not committed."""
-        before = self._version(record.commit.oid, record, text_hash(fact.text))
-        if before is None:
+        recorded_fact = self._version(record.commit.oid, record, text_hash(fact.text))
+        if recorded_fact is None:
             return None
-        keys = differing_keys(before.meta, fact.meta)
+        keys = differing_keys(recorded_fact.meta, fact.meta)
         if not keys or (commit := line_commit()) is None:
             return None
-        return Edit(commit, before, keys)
+        return Edit(commit, recorded_fact, keys)
 
     def _edit_by_hand(self, fact: Fact, spans: Sequence[Span], line_commit: Callable[[], Commit | None]) -> Edit | None:
         """The edit of a fact that cites the source of a promoted text which is no longer in memory; of several such
         texts the likest one counts. None when all of them are still in memory, or the line is not committed."""
         promoted = {digest for span in spans for digest in self.ledger.by_span.get(span_key(span), ())}
         lost = [digest for digest in sorted(promoted) if id_of_hash(digest) not in self.present_ids]
-        olds = list(filter(None, map(self._promoted_fact, lost)))
+        lost_facts = list(filter(None, map(self._promoted_fact, lost)))
         if not lost or (commit := line_commit()) is None:
             return None
-        if not olds:
+        if not lost_facts:
             return Edit(commit, Fact("", id_of_hash(lost[0]), 0), (TEXT,))
         words = terms(fact.text)
-        old = max(olds, key=lambda before: likeness(words, terms(before.text)))
-        return Edit(commit, old, (TEXT, *differing_keys(old.meta, fact.meta)))
+        likest = max(lost_facts, key=lambda lost_fact: likeness(words, terms(lost_fact.text)))
+        return Edit(commit, likest, (TEXT, *differing_keys(likest.meta, fact.meta)))
 
     def _edit_after_squash(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Edit | None:
         """The edit of a fact whose trailers a squash lost. Follows the line with blame through MAX_STEPS commits, until
         a fact of the same source has another text. None if the text was never another, as far as these commits tell."""
         sources = {span_key(span) for span in cited_spans(fact.meta)}
         commit = line_commit()
-        cut = shallow(self.repo)
+        shallow_commits = shallow(self.repo)
         for _ in range(MAX_STEPS):
-            if commit is None or not commit.parents or commit.oid in cut:
+            if commit is None or not commit.parents or commit.oid in shallow_commits:
                 return None
             parent = commit.parents[0]
-            before = self.facts_in(parent, path)
-            same_source = [old for old in before if sources & {span_key(span) for span in cited_spans(old.meta)}]
+            facts = self.facts_in(parent, path)
+            same_source = [old for old in facts if sources & {span_key(span) for span in cited_spans(old.meta)}]
             if not same_source:
                 return None
-            old = next((old for old in same_source if old.id == fact.id), None)
-            if old is None:
+            fact_before = next((old for old in same_source if old.id == fact.id), None)
+            if fact_before is None:
                 return Edit(commit, same_source[0], (TEXT,))
-            commit = newest_commit(self.repo, self.line_commits(parent, path, old))
+            commit = newest_commit(self.repo, self.line_commits(parent, path, fact_before))
         return None
 
-    def commit_of_link(self, path: str, ident: str, key: str, other: str) -> Commit | None:
-        """The first commit in which the comment of the fact `ident`, in the file `path`, named the fact `other` with
+    def commit_of_link(self, path: str, ident: str, key: str, linked: str) -> Commit | None:
+        """The first commit in which the comment of the fact `ident`, in the file `path`, named the fact `linked` with
         `key`. None when no commit has such a comment, and when more than MAX_STEPS commits changed the line later."""
-        at, found = self.at, None
+        later_commit, last_change = self.at, None
         for _ in range(MAX_STEPS):
-            same = (fact for fact in self.facts_in(at, path) if fact.id == ident)
-            fact = next((fact for fact in same if names_fact(fact.meta, (key,), other)), None)
+            facts = (fact for fact in self.facts_in(later_commit, path) if fact.id == ident)
+            fact = next((fact for fact in facts if names_fact(fact.meta, (key,), linked)), None)
             if fact is None:
-                return found
-            found = newest_commit(self.repo, self.line_commits(at, path, fact))
-            if not found.parents:
-                return found
-            at = found.parents[0]
+                return last_change
+            last_change = newest_commit(self.repo, self.line_commits(later_commit, path, fact))
+            if not last_change.parents:
+                return last_change
+            later_commit = last_change.parents[0]
         return None
 
     def _promoted_fact(self, digest: str) -> Fact | None:
@@ -265,10 +265,10 @@ class Attributor:
         facts = (fact for target in targets for fact in self.facts_in(commit, target))
         return next((fact for fact in facts if fact.id == id_of_hash(digest)), None)
 
-    def line_commits(self, at: str, path: str, fact: Fact) -> list[Commit]:
-        """The commits that last touched the lines of a fact of the file as it is at the commit `at`, without
+    def line_commits(self, commit: str, path: str, fact: Fact) -> list[Commit]:
+        """The commits that last touched the lines of a fact of the file as it is at `commit`, without
         repeats."""
-        rows = self.repo.blame(path, fact.line, fact.end, at)
+        rows = self.repo.blame(path, fact.line, fact.end, commit)
         return [self.repo.commit(oid) for oid in dict.fromkeys(row.commit for row in rows)]
 
     def facts_in(self, commit: str, path: str) -> list[Fact]:
@@ -286,12 +286,12 @@ class Attributor:
 
 def newest_commit(repo: Repository, commits: Sequence[Commit]) -> Commit:
     """The newest of the commits (at least one) by commit date; of two of the same second, the descendant."""
-    last = commits[0]
+    newest = commits[0]
     for commit in commits[1:]:
-        later = commit.commit_date > last.commit_date
-        if later or (commit.commit_date == last.commit_date and repo.is_ancestor(last.oid, commit.oid)):
-            last = commit
-    return last
+        later = commit.commit_date > newest.commit_date
+        if later or (commit.commit_date == newest.commit_date and repo.is_ancestor(newest.oid, commit.oid)):
+            newest = commit
+    return newest
 
 
 def differing_keys(old: Meta, new: Meta) -> tuple[str, ...]:

@@ -168,13 +168,13 @@ def reviewers(commit: Commit) -> list[str]:
     return [value for value in dict.fromkeys(values) if value and not is_agent(_parse_person(value))]
 
 
-def reviewed_merge(repo: Repository, at: str, commit: Commit) -> Commit | None:
-    """The merge that brought `commit` into the history of `at` and has a `Reviewed-by` that counts, as a forge writes
+def reviewed_merge(repo: Repository, head: str, commit: Commit) -> Commit | None:
+    """The merge that brought `commit` into the history of `head` and has a `Reviewed-by` that counts, as a forge writes
     it for a pull request. None when there is none among the oldest MAX_MERGES merges with a `Reviewed-by` above
     `commit`."""
-    if at == commit.oid:
+    if head == commit.oid:
         return None
-    merges = repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)
+    merges = repo.log([head, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)
     later = (merge for merge in merges if merge.commit_date >= commit.commit_date)
     for merge in islice(later, MAX_MERGES):
         in_branch = any(repo.is_ancestor(commit.oid, parent) for parent in merge.parents[1:])

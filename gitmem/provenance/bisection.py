@@ -40,23 +40,23 @@ def last_answer_change(commits: Sequence[str], rank: Callable[[str], int]) -> An
 
     if not commits:
         return AnswerChange("", "", ranks)
-    now, last = is_answered(0), len(commits) - 1
+    answered, oldest = is_answered(0), len(commits) - 1
     same, other = 0, 0  # indices: the oldest commit known to answer as the newest does, one that answers otherwise
-    while not other and same < last:
-        index = min(2 * same + 1, last)
-        if is_answered(index) == now:
+    while not other and same < oldest:
+        index = min(2 * same + 1, oldest)
+        if is_answered(index) == answered:
             same = index
         else:
             other = index
     if not other:
-        spread = sorted({last * part // SPREAD for part in range(1, SPREAD)})
-        other = next((index for index in spread if is_answered(index) != now), 0)
+        spread = sorted({oldest * part // SPREAD for part in range(1, SPREAD)})
+        other = next((index for index in spread if is_answered(index) != answered), 0)
         same = max((index for index in spread if index < other), default=0)
     if not other:
         return AnswerChange("", "", ranks)
     while other - same > 1:
         middle = (same + other) // 2
-        if is_answered(middle) == now:
+        if is_answered(middle) == answered:
             same = middle
         else:
             other = middle

@@ -74,10 +74,10 @@ class Checks:
         if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
             yield Problem("source-missing", "its comment names a source that cannot be read")
         recorded = {span_key(span) for span in self.ledger.sources.get(text_hash(fact.text), ())}
-        own = {span_key(span) for span in cited_spans(fact.meta)}
+        cited_by_comment = {span_key(span) for span in cited_spans(fact.meta)}
         for source in attribution.sources:
             span = source.recorded
-            if recorded and span_key(span) in own - recorded and not shallow(self.repo):
+            if recorded and span_key(span) in cited_by_comment - recorded and not shallow(self.repo):
                 yield Problem("source-changed", Message("{} is not what its promotion recorded", render_span(span)))
             elif source.problem:
                 yield Problem("source-missing", source.problem)
@@ -125,21 +125,21 @@ class Checks:
         """(path, line) of each log line whose commit was reverted -> the revert. Reverts that a person reverted do not
         count."""
         ledger = read_ledger(self.repo, [self.tip]) if not self.whole else self.ledger
-        undone = reverted_by_people(self.repo, ledger)
+        reverted = reverted_by_people(self.repo, ledger)
         reader = self.attributor.reader
         lines: dict[tuple[str, str], str] = {}
         for commit, oid in ledger.reverts:
-            if commit in undone:
+            if commit in reverted:
                 continue
             parent = "".join(self.repo.commit(oid).parents[:1])
             for change in self.repo.changes(parent, oid):
                 if kind(change.path) not in LOGS or change.new_mode not in (REGULAR, EXECUTABLE):
                     continue
-                old: set[str] = set()
+                old_lines: set[str] = set()
                 if change.old_mode:
-                    old = set(reader.lines(change.old_oid))
+                    old_lines = set(reader.lines(change.old_oid))
                 for line in reader.lines(change.new_oid):
-                    if line not in old:
+                    if line not in old_lines:
                         lines.setdefault((change.path, line), commit)
         return lines
 
@@ -153,8 +153,8 @@ class Checks:
         writer of the fact's line."""
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
-            what = ", ".join(edit.changed)
-            words = Message("edited after promotion by {}, which is no person: {}", edit.by, what)
+            keys = ", ".join(edit.changed)
+            words = Message("edited after promotion by {}, which is no person: {}", edit.by, keys)
             yield Problem("edited", words)
         if attribution.support is Support.NOT_IN_SOURCE:
             yield Problem("not-in-source", attribution.problem)

@@ -46,8 +46,8 @@ class Source:
     end_line: int
     blob: str
     text: str  # the lines; "" when they were not found
-    verified: bool  # the lines were found, and the fact is the promoted text and repeats them
-    moved: bool  # the cited blob is gone; path, lines, blob and text are those of similar lines at HEAD
+    verified: bool = False  # the lines were found, and the fact is the promoted text and repeats them
+    moved: bool = False  # the cited blob is gone; path, lines, blob and text are those of similar lines at HEAD
     problem: str = ""
     recorded: Span = field(default_factory=lambda: Span("", 0, 0))
     commit: str = ""
@@ -147,14 +147,16 @@ class SourceReader:
                     problem = Message("{} has only {} in {}", span.path, counted(len(lines), "line"), blob[:12])
                 elif not text.strip():
                     problem = "the source lines are empty"
-                return Source(span.path, first, last, blob, text, False, False, problem, span, commit)
+                return Source(span.path, first, last, blob, text, problem=problem, recorded=span, commit=commit)
             if self._is_of_another_path(span.path, blob):
                 return self._missing(span, Message("blob {} never stood at {}", blob[:12], span.path))
         moved = self._by_text(fact, span)
         if moved is None:
             return self._missing(span, Message("{} is gone, and no line at HEAD holds this text", render_span(span)))
-        new, text = moved
-        return Source(new.path, new.start_line, new.end_line, new.blob, text, False, True, "", span, self.at)
+        found, text = moved
+        return Source(
+            found.path, found.start_line, found.end_line, found.blob, text, moved=True, recorded=span, commit=self.at
+        )
 
     def _find(self, span: Span) -> tuple[str, bytes | None]:
         """(oid, bytes) of the blob of `span`; ("", None) when it is not found."""
@@ -169,14 +171,14 @@ class SourceReader:
     def has_changed(self, source: Source) -> bool:
         """Whether a line of the source is no longer in its file at `at`. False when the whole file is gone, and for a
         source that was moved or not found."""
-        now = self.paths.get(source.path)
-        if source.moved or source.problem or now is None or now == source.blob:
+        present_blob = self.paths.get(source.path)
+        if source.moved or source.problem or present_blob is None or present_blob == source.blob:
             return False
-        present = set(self.lines(now))
-        return any(line.strip() and line not in present for line in source.text.split("\n"))
+        present_lines = set(self.lines(present_blob))
+        return any(line.strip() and line not in present_lines for line in source.text.split("\n"))
 
     def _missing(self, span: Span, problem: str) -> Source:
-        return Source(span.path, span.start_line, span.end_line, span.blob, "", False, False, problem, span)
+        return Source(span.path, span.start_line, span.end_line, span.blob, "", problem=problem, recorded=span)
 
     def _commit_with(self, path: str, blob: str, records: Sequence[Record]) -> str | None:
         """A commit in the history of `at` whose file at `path` is the blob; `at` itself and the commits of the first
@@ -184,8 +186,8 @@ class SourceReader:
 
         "" when only a parent of a merge, whose version the merge dropped, has the blob; None when no commit has it.
         """
-        first = [commit for commit in (self.at, *(record.commit.oid for record in records[:4])) if commit]
-        for commit in first:
+        likely_commits = [commit for commit in (self.at, *(record.commit.oid for record in records[:4])) if commit]
+        for commit in likely_commits:
             if self.repo.blobs(commit, [path]).get(path) == blob:
                 return commit
         return self._history(path, everywhere=False).get(blob)
@@ -232,19 +234,19 @@ class SourceReader:
         paths = [span.path]
         if span.path not in self.paths:
             paths = [path for path in self.paths if path.rsplit("/", 1)[-1] == name]
-        wanted = terms(fact.text)
+        fact_terms = terms(fact.text)
         best: tuple[float, int, Span, str] | None = None
         for path in paths:
-            if not wanted or not self.is_readable(path):
+            if not fact_terms or not self.is_readable(path):
                 continue
             lines = self.lines(self.paths[path])
             size = min(span.end_line - span.start_line + 1, max(1, len(lines)))
-            for first, count in _windows([terms(line) & wanted for line in lines], size):
-                share = count / len(wanted)
-                nearness = -abs(first + 1 - span.start_line)
+            for offset, count in _windows([terms(line) & fact_terms for line in lines], size):
+                share = count / len(fact_terms)
+                nearness = -abs(offset + 1 - span.start_line)
                 if share >= MIN_MOVED_SHARE and (best is None or (share, nearness) > best[:2]):
-                    text = "\n".join(lines[first : first + size])
-                    best = (share, nearness, Span(path, first + 1, first + size, self.paths[path]), text)
+                    text = "\n".join(lines[offset : offset + size])
+                    best = (share, nearness, Span(path, offset + 1, offset + size, self.paths[path]), text)
         return best[2:] if best else None
 
 
@@ -281,14 +283,14 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
     """
     if not commit:
         return
-    wanted = [
+    files = [
         (entry.path, entry.oid)
         for entry in repo.entries(commit)
         if entry.mode in (REGULAR, EXECUTABLE)
         and kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
         and (paths is None or entry.path in paths)
     ]
-    for path, data in read_small_blobs(repo, wanted):
+    for path, data in read_small_blobs(repo, files):
         of_file = file_meta(data)
         if kind(path) in (Kind.MEMORY, Kind.ARCHIVE) or of_file or b"src=" in data:
             for fact in memory_facts.parse(data).facts:

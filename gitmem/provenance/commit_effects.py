@@ -127,16 +127,16 @@ class CommitEffects:
             return not reverting
         changed_lines = reverted_lines = 0
         for file in changed:
-            before, after = self._line_counts(file.old), self._line_counts(file.new)
-            added, removed = after - before, before - after
+            undone_before, undone_after = self._line_counts(file.old), self._line_counts(file.new)
+            added, removed = undone_after - undone_before, undone_before - undone_after
             changed_lines += added.total() + removed.total()
             revert = reverting.get(file.path)
             if revert is None:
                 continue
-            old, new = self._line_counts(revert.old), self._line_counts(revert.new)
-            if any(new[line] > max(0, old[line] - count) for line, count in added.items()) or (removed - new):
+            earlier, later = self._line_counts(revert.old), self._line_counts(revert.new)
+            if any(later[line] > max(0, earlier[line] - count) for line, count in added.items()) or (removed - later):
                 return False
-            reverted_lines += (added & (old - new)).total() + (removed & (new - old)).total()
+            reverted_lines += (added & (earlier - later)).total() + (removed & (later - earlier)).total()
         return 2 * reverted_lines >= changed_lines and reverted_lines > 0
 
     def _line_counts(self, oid: str) -> Counter[str]:
@@ -145,27 +145,27 @@ class CommitEffects:
     def _files_at(self, commit: Commit, target: str) -> Iterable[FileEffect]:
         return (file for file in self.files(commit) if file.path == target or not target)
 
-    def _gains(self, old: str, new: str, digest: str) -> bool:
-        """Whether blob `new` has the text and blob `old` lacks it.
+    def _gains(self, old_blob: str, new_blob: str, digest: str) -> bool:
+        """Whether `new_blob` has the text and `old_blob` lacks it.
 
         The new lines alone decide this for nearly every fact. The whole files are parsed only when the lines do not
         have the text, as those of a fact of several lines.
         """
-        if digest in self._texts_of_new_lines(old, new):
+        if digest in self._texts_of_new_lines(old_blob, new_blob):
             return True
-        return digest in self._all_texts(new) - self._all_texts(old)
+        return digest in self._all_texts(new_blob) - self._all_texts(old_blob)
 
-    def _texts_of_new_lines(self, old: str, new: str) -> frozenset[str]:
-        """The hashes of the texts of the lines that only blob `new` has, without those of the lines that only `old`
-        has."""
-        if not new or old == new:
+    def _texts_of_new_lines(self, old_blob: str, new_blob: str) -> frozenset[str]:
+        """The hashes of the texts of the lines that only `new_blob` has, without those of the lines that only
+        `old_blob` has."""
+        if not new_blob or old_blob == new_blob:
             return frozenset()
-        before, after = self.lines(old), self.lines(new)
-        in_before, in_after = set(before), set(after)
-        added = [line for line in after if line not in in_before]
+        old_lines, new_lines = self.lines(old_blob), self.lines(new_blob)
+        in_old, in_new = set(old_lines), set(new_lines)
+        added = [line for line in new_lines if line not in in_old]
         if not added:
             return frozenset()
-        return _hashes(added) - _hashes([line for line in before if line not in in_after])
+        return _hashes(added) - _hashes([line for line in old_lines if line not in in_new])
 
     def _all_texts(self, oid: str) -> frozenset[str]:
         """The hashes of all texts of a blob, cached."""

@@ -49,7 +49,7 @@ class ConfirmationRequest(NamedTuple):
     agent: str = ""
 
 
-def confirm(repo: Repository, config: Config, path: str, line: int, given: ConfirmationRequest) -> Confirmation:
+def confirm(repo: Repository, config: Config, path: str, line: int, request: ConfirmationRequest) -> Confirmation:
     """Commit new anchors for the citations of the fact at `path`:`line`, which says that the fact still holds. Proposed
     citations of the fact are dropped; if it has no others, they become its citations.
 
@@ -62,16 +62,17 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
 
     def plan(reading: Reading) -> CommitDraft[tuple[Fact, tuple[str, ...]]]:
         memory, entry = fact_at(reading, config, path, line)
-        fresh = _anchored_citations(repo, entry.fact, given.places)
-        if given.agent:
-            ensure_quoted(repo, fresh, given.quote)
-        others: Meta = tuple(pair for pair in entry.fact.meta if pair[0] not in (KEY, PROPOSED))
-        meta = (*others, *((KEY, compose(citation)) for citation in fresh))
+        new_citations = _anchored_citations(repo, entry.fact, request.places)
+        if request.agent:
+            ensure_quoted(repo, new_citations, request.quote)
+        other_pairs: Meta = tuple(pair for pair in entry.fact.meta if pair[0] not in (KEY, PROPOSED))
+        meta = (*other_pairs, *((KEY, compose(citation)) for citation in new_citations))
         if meta == entry.fact.meta:
             raise UsageError("its citations stand as they are", "nothing is to be confirmed")
-        new = memory_facts.with_comment(memory, entry, meta)
-        places = tuple(citation.place for citation in fresh)
-        return CommitDraft({path: new.data()}, (entry.fact, places), _message(repo, config, path, entry.fact, given))
+        changed = memory_facts.with_comment(memory, entry, meta)
+        places = tuple(citation.place for citation in new_citations)
+        message = _message(repo, config, path, entry.fact, request)
+        return CommitDraft({path: changed.data()}, (entry.fact, places), message)
 
     (fact, places), oid = commit(repo, plan)
     return Confirmation(path, fact, places, oid)
@@ -89,32 +90,32 @@ def _anchored_citations(repo: Repository, fact: Fact, places: Sequence[str]) -> 
                 f"a fact cites at most {MAX_CITATIONS_PER_FACT} places", "cite the ones that would make it false"
             )
         return [make_citation(repo, place) for place in places]
-    old = citations.citations_of(fact) or citations.citations_of(fact, PROPOSED)
-    if not old:
+    old_citations = citations.citations_of(fact) or citations.citations_of(fact, PROPOSED)
+    if not old_citations:
         raise UsageError("the fact cites no code", "name it: --cites src/auth.py:10-24")
     tree = Tree(repo, repo.head() or "")
     code = citations.TreeCode(tree, History(repo, tree))
-    fresh = []
-    for citation in old:
-        found = citations.verdict(citation, code)
-        if found.state is State.GONE or (found.state is State.CHANGED and not citation.symbol) or not found.path:
-            raise UsageError(f"{citation.place}: {found.words}", "name the lines that say it now: --cites PATH:LINES")
+    new_citations = []
+    for citation in old_citations:
+        verdict = citations.verdict(citation, code)
+        if verdict.state is State.GONE or (verdict.state is State.CHANGED and not citation.symbol) or not verdict.path:
+            raise UsageError(f"{citation.place}: {verdict.words}", "name the lines that say it now: --cites PATH:LINES")
         if citation.symbol:
-            place = f"{found.path}#{citation.symbol}"
+            place = f"{verdict.path}#{citation.symbol}"
         else:
-            place = f"{found.path}:{found.start}-{found.end}"
-        fresh.append(make_citation(repo, place))
-    return fresh
+            place = f"{verdict.path}:{verdict.start}-{verdict.end}"
+        new_citations.append(make_citation(repo, place))
+    return new_citations
 
 
-def _message(repo: Repository, config: Config, path: str, fact: Fact, given: ConfirmationRequest) -> str:
+def _message(repo: Repository, config: Config, path: str, fact: Fact, request: ConfirmationRequest) -> str:
     """The message of the commit. Raises Refused when the gate refuses the reason."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
 
     reason = ""
-    if given.reason:
-        reason = refuse_or_mask_text(" ".join(given.reason.split()), MESSAGE, config)
+    if request.reason:
+        reason = refuse_or_mask_text(" ".join(request.reason.split()), MESSAGE, config)
     body = f"memory: confirm 1 fact\n\n- {encode(path)}:{fact.line} {fact.id}"
     stands = f"{fact.id} @ {(repo.head() or '')[:12]}"
-    return trailers.with_record(body, trailers.CommitRecord(confirmed=(stands,), agent=given.agent, reason=reason))
+    return trailers.with_record(body, trailers.CommitRecord(confirmed=(stands,), agent=request.agent, reason=reason))

@@ -86,7 +86,7 @@ def line_changes(path: str, data: bytes, target: Target, places: set[tuple[str, 
             fact, last, text = entry.fact, entry.fact.end, entry.fact.text
         text = text.casefold()
         block = "\n".join(lines[first - 1 : last])
-        has_text = any(each in text for each in target.texts) or target.pattern.search(block)
+        has_text = any(forgotten in text for forgotten in target.texts) or target.pattern.search(block)
         if not has_text and (path, first) not in places:
             cited = False
             for number in range(first, last + 1):
@@ -117,16 +117,16 @@ def _changes_in_other_words(path: str, entry: Entry, lines: Sequence[str], targe
     sentences surely does and nothing stands below it, else these sentences are masked. A statement that only may say it
     is UNSURE. Nothing for any other statement."""
     fact = entry.fact
-    own = sentences(fact.text)
-    said = tuple(sentence for sentence in own if _says_it(sentence, target))
+    all_sentences = sentences(fact.text)
+    matching = tuple(sentence for sentence in all_sentences if _says_it(sentence, target))
     numbers = range(fact.line, fact.end + 1)
-    if said and not is_lasting(path, fact):
+    if matching and not is_lasting(path, fact):
         change = Change.MASKED
-        if len(said) == len(own) and entry.end == fact.end:
+        if len(matching) == len(all_sentences) and entry.end == fact.end:
             change = Change.REMOVED
         for number in numbers:
-            yield LineChange(path, number, change, lines[number - 1], verbatim=False, said=said)
-    elif said or any(_may_say_it(sentence, target) for sentence in own):
+            yield LineChange(path, number, change, lines[number - 1], verbatim=False, said=matching)
+    elif matching or any(_may_say_it(sentence, target) for sentence in all_sentences):
         yield LineChange(path, fact.line, Change.UNSURE, lines[fact.line - 1], verbatim=False)
 
 
@@ -144,11 +144,11 @@ def _may_say_it(sentence: str, target: Target) -> bool:
     """Whether a sentence may say the text in other words: `relation` gives that a chance of at least MIN_SAME_CHANCE,
     or the sentence has nearly all words of the text."""
     row = PlacedFact("", Fact(sentence, fact_id(sentence), 0, "", ()))
-    near = [other for other in target.said if share_enough_words(other.fact.text, sentence)]
+    similar = [forgotten for forgotten in target.said if share_enough_words(forgotten.fact.text, sentence)]
     return any(
-        adds_nothing(other.fact.text, sentence)
-        or judge(other, row, as_if_derived=True).probabilities[Relates.SAME] >= MIN_SAME_CHANCE
-        for other in near
+        adds_nothing(forgotten.fact.text, sentence)
+        or judge(forgotten, row, as_if_derived=True).probabilities[Relates.SAME] >= MIN_SAME_CHANCE
+        for forgotten in similar
     )
 
 

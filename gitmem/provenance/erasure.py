@@ -86,17 +86,17 @@ def forget_everywhere(
     plan = everywhere_plan(config, path, line, reason)
     if dry_run:
         return plan(Reading(repo)).result
-    done, oid = commit(repo, plan)
+    erasure, oid = commit(repo, plan)
     drop_kept_texts(repo)
-    unsure = tuple(_after_changes(row, done) for row in done.unsure)
-    return replace(done, correction=Correction(done.correction.removals, oid), unsure=unsure)
+    unsure = tuple(_after_changes(row, erasure) for row in erasure.unsure)
+    return replace(erasure, correction=Correction(erasure.correction.removals, oid), unsure=unsure)
 
 
-def _after_changes(row: LineChange, done: Erasure) -> LineChange:
+def _after_changes(row: LineChange, erasure: Erasure) -> LineChange:
     """A line that stays, with the path and the line number that it has after the commit."""
-    gone = [each for each in done.lines if each.path == row.path and each.change is Change.REMOVED]
-    before = sum(each.line < row.line for each in gone)
-    return replace(row, path=dict(done.renamed).get(row.path, row.path), line=row.line - before)
+    removed = [removal for removal in erasure.lines if removal.path == row.path and removal.change is Change.REMOVED]
+    removed_above = sum(removal.line < row.line for removal in removed)
+    return replace(row, path=dict(erasure.renamed).get(row.path, row.path), line=row.line - removed_above)
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
@@ -111,13 +111,13 @@ def drop_kept_texts(repo: Repository) -> None:
         undo_record.drop_texts(repo)
 
 
-def erasure_value(done: Erasure) -> dict[str, object]:
+def erasure_value(erasure: Erasure) -> dict[str, object]:
     """The JSON that `git mem forget --everywhere --json` prints (docs/json.md)."""
-    rows = [json_object(row, "path line change text") for row in done.lines]
-    left = [json_object(row, "path line") for row in done.left]
-    unsure = [json_object(row, "path line text") for row in done.unsure]
-    renamed = [{"path": new} for _, new in done.renamed]
-    return {**json_object(done.correction), "lines": rows, "remaining": left, "unsure": unsure, "renamed": renamed}
+    rows = [json_object(row, "path line change text") for row in erasure.lines]
+    left = [json_object(row, "path line") for row in erasure.left]
+    unsure = [json_object(row, "path line text") for row in erasure.unsure]
+    renamed = [{"path": new_path} for _, new_path in erasure.renamed]
+    return {**json_object(erasure.correction), "lines": rows, "remaining": left, "unsure": unsure, "renamed": renamed}
 
 
 def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
@@ -125,21 +125,21 @@ def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) 
     repo = reading.repo
     memory, entry = fact_at(reading, config, path, line)
     ledger = read_ledger(repo, ["HEAD"])
-    first = replace(_removal_of(path, entry.fact, ledger), below=tuple(memory.below(entry)))
-    target = _target_of(repo, first)
+    chosen = replace(_removal_of(path, entry.fact, ledger), below=tuple(memory.below(entry)))
+    target = _target_of(repo, chosen)
     files = _files_with_text(reading, config, target, path)
-    facts: list[Removal] = [first]
+    facts: list[Removal] = [chosen]
     for name, data in files.items():
-        for other in memory_facts.parse(data).entries:
-            same_text = is_lasting(name, other.fact) and other.fact.text.casefold() in target.texts
-            if same_text and (name, other.start) != (path, entry.start):
-                facts.append(_removal_of(name, other.fact, ledger))
+        for candidate in memory_facts.parse(data).entries:
+            same_text = is_lasting(name, candidate.fact) and candidate.fact.text.casefold() in target.texts
+            if same_text and (name, candidate.start) != (path, entry.start):
+                facts.append(_removal_of(name, candidate.fact, ledger))
     places = {(item.path, item.fact.line) for item in facts}
     changes = [row for name, data in files.items() for row in line_changes(name, data, target, places)]
     changes = _spare_sources_of_others(repo, ledger, changes, places)
     lines = tuple(row for row in changes if row.change not in (Change.LEFT, Change.UNSURE))
-    left = tuple(row for row in changes if row.change is Change.LEFT)
-    unsure = _unsure_lines(reading, config, target, {(row.path, row.line) for row in (*lines, *left)})
+    remaining = tuple(row for row in changes if row.change is Change.LEFT)
+    unsure = _unsure_lines(reading, config, target, {(row.path, row.line) for row in (*lines, *remaining)})
     contents: dict[str, bytes | None] = {}
     for name, data in files.items():
         new_data = with_changes(data, name, lines, target)
@@ -152,11 +152,11 @@ def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) 
             old_data = files.get(name)
         if old_data is None:
             old_data = reading.committed(name)
-        new, data = _without_words(name, old_data, first.fact.text, reading.raw)
-        if new != name:
-            renamed[name] = new
+        new_name, data = _without_words(name, old_data, chosen.fact.text, reading.raw)
+        if new_name != name:
+            renamed[name] = new_name
             contents[name] = None
-        contents[new] = data
+        contents[new_name] = data
     contents |= _with_new_links(reading, config, renamed, contents)
     # The message has the new name of a renamed file, since the old one has words of the text.
     rows = [
@@ -164,11 +164,11 @@ def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) 
         for row in lines
         if (row.path, row.line) not in places
     ]
-    rows += [f"- {encode(new)} renamed" for new in renamed.values()]
-    what = f"forget {counted(len(facts), 'fact')} everywhere"
-    account = MessageParts(what, reason, rewrites=True, lines=tuple(rows))
-    forms = text_forms(first.fact.text, target.sources)
-    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), forms, unsure)
+    rows += [f"- {encode(new_name)} renamed" for new_name in renamed.values()]
+    title = f"forget {counted(len(facts), 'fact')} everywhere"
+    account = MessageParts(title, reason, rewrites=True, lines=tuple(rows))
+    forms = text_forms(chosen.fact.text, target.sources)
+    erasure = Erasure(Correction(tuple(facts), ""), lines, remaining, tuple(renamed.items()), forms, unsure)
     return CommitDraft(contents, erasure, message_of(config, account, facts))
 
 
@@ -186,7 +186,7 @@ def _with_new_links(
     """Path -> bytes of each memory file that contains the name of a renamed file, with the new name. Files with
     uncommitted edits and instructions (GUARDED_KINDS) keep the old one. `renamed`: old path -> new path. `contents`:
     the files that change already."""
-    names = {_stem(old).encode(): _stem(new).encode() for old, new in renamed.items()}
+    names = {_stem(old_path).encode(): _stem(new_path).encode() for old_path, new_path in renamed.items()}
     changed: dict[str, bytes | None] = {}
     if not names:
         return changed
@@ -197,11 +197,11 @@ def _with_new_links(
             data = contents.get(path) or reading.committed(path)
         except GitMemError:
             continue
-        new = data
-        for old, name in names.items():
-            new = new.replace(old, name)
-        if new != data:
-            changed[path] = new
+        new_data = data
+        for old_name, new_name in names.items():
+            new_data = new_data.replace(old_name, new_name)
+        if new_data != data:
+            changed[path] = new_data
     return changed
 
 
@@ -221,40 +221,40 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0]
 
 
-def _without_words(path: str, data: bytes, text: str, read: Callable[[str], bytes | None]) -> tuple[str, bytes]:
+def _without_words(path: str, data: bytes, text: str, read_file: Callable[[str], bytes | None]) -> tuple[str, bytes]:
     """(path, bytes) of a file without the words of `text` in its name and its list of topics.
 
     Words that the rest of the file has too may stay. The name of an episode changes for one such word, that of a note
-    for MIN_WORDS_OF_NOTE. `read` returns the file at a path, None for no file: a path in use is not taken.
+    for MIN_WORDS_OF_NOTE. `read_file` returns the file at a path, None for no file: a path in use is not taken.
     """
     is_episode = kind(path) is Kind.SESSION
     content = data.decode("utf-8", "surrogateescape")
     topics = None
-    rest = content
+    text_above_topics = content
     if is_episode and (topics := _TOPICS.search(content)):
-        rest = content[: topics.start()]
-    forgotten = set(terms(text)) - set(terms(rest))
+        text_above_topics = content[: topics.start()]
+    forgotten = set(terms(text)) - set(terms(text_above_topics))
 
     def is_forgotten(word: str) -> bool:
         return not forgotten.isdisjoint(terms(word))
 
     if topics:
-        kept = [word for word in topics["words"].split(", ") if word and not is_forgotten(word)]
-        if kept:
-            rest += f"## Topics\n\n{', '.join(kept)}\n"
-        content = rest.rstrip("\n") + "\n"
+        kept_topics = [word for word in topics["words"].split(", ") if word and not is_forgotten(word)]
+        if kept_topics:
+            text_above_topics += f"## Topics\n\n{', '.join(kept_topics)}\n"
+        content = text_above_topics.rstrip("\n") + "\n"
     folder, slash, name = path.rpartition("/")
     name, dot, ending = name.rpartition(".")
     day = ""
     if match := _DAY.match(name):
         day = match[0]
     words = re.split(r"[-_ ]+", name[len(day) :])
-    kept = [word for word in words if not is_forgotten(word)]
-    if len(words) - len(kept) >= (1 if is_episode else MIN_WORDS_OF_NOTE):
-        new = day + ("-".join(kept) or ("session" if is_episode else "note"))
-        path = f"{folder}{slash}{new}{dot}{ending}"
-        if read(path) is not None:
-            path = f"{folder}{slash}{new}-{fact_id(text)[:6]}{dot}{ending}"
+    kept_words = [word for word in words if not is_forgotten(word)]
+    if len(words) - len(kept_words) >= (1 if is_episode else MIN_WORDS_OF_NOTE):
+        new_stem = day + ("-".join(kept_words) or ("session" if is_episode else "note"))
+        path = f"{folder}{slash}{new_stem}{dot}{ending}"
+        if read_file(path) is not None:
+            path = f"{folder}{slash}{new_stem}-{fact_id(text)[:6]}{dot}{ending}"
     return path, content.encode("utf-8", "surrogateescape")
 
 
@@ -263,16 +263,17 @@ def _removal_of(path: str, fact: Fact, ledger: Ledger) -> Removal:
     return Removal(path, fact, tuple(merge_spans(cited_spans(fact.meta), ledger.sources.get(text_hash(fact.text), []))))
 
 
-def _target_of(repo: Repository, taken: Removal) -> Target:
+def _target_of(repo: Repository, removal: Removal) -> Target:
     """The texts and source lines of a removed fact."""
-    sources = frozenset(source_texts(repo, taken))
-    texts = text_forms(taken.fact.text, sources)
-    said = [PlacedFact(taken.path, Fact(text, fact_id(text), 0, "", taken.fact.meta)) for text in texts]
-    wanted = set(terms(taken.fact.text))
-    for fact in (fact for span in taken.sources for fact in parse_lines(lines_of_span(repo, span)).facts):
-        if len(wanted & set(terms(fact.text))) >= SAYS * max(1, len(wanted)):  # a cited line may be about another thing
-            said.append(PlacedFact("", Fact(fact.text, fact.id, 0, "", fact.meta)))
-    return Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources, tuple(said))
+    sources = frozenset(source_texts(repo, removal))
+    texts = text_forms(removal.fact.text, sources)
+    statements = [PlacedFact(removal.path, Fact(text, fact_id(text), 0, "", removal.fact.meta)) for text in texts]
+    own_terms = set(terms(removal.fact.text))
+    for fact in (fact for span in removal.sources for fact in parse_lines(lines_of_span(repo, span)).facts):
+        # A cited line may be about another thing.
+        if len(own_terms & set(terms(fact.text))) >= SAYS * max(1, len(own_terms)):
+            statements.append(PlacedFact("", Fact(fact.text, fact.id, 0, "", fact.meta)))
+    return Target(tuple(text.casefold() for text in texts), pattern_of(texts), sources, tuple(statements))
 
 
 def text_forms(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -284,13 +285,13 @@ def text_forms(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]
     return (text,)
 
 
-def _files_with_text(reading: Reading, config: Config, target: Target, first: str) -> dict[str, bytes]:
-    """Path -> bytes of each file with a line to change or to name; `first` is the file of the fact. Raises GitMemError
-    for one with uncommitted edits."""
+def _files_with_text(reading: Reading, config: Config, target: Target, fact_path: str) -> dict[str, bytes]:
+    """Path -> bytes of each file with a line to change or to name; `fact_path` is the file of the fact. Raises
+    GitMemError for one with uncommitted edits."""
     repo = reading.repo
     committed = _committed_files(reading, config)
     files: dict[str, bytes] = {}
-    for path in sorted({*read_work_tree(repo, config.memory_paths).files, *committed, first}):
+    for path in sorted({*read_work_tree(repo, config.memory_paths).files, *committed, fact_path}):
         versions = []
         with suppress(GitMemError, OSError):
             versions.append(reading.read(path))
@@ -304,11 +305,11 @@ def _files_with_text(reading: Reading, config: Config, target: Target, first: st
 
 
 def _unsure_lines(
-    reading: Reading, config: Config, target: Target, others: AbstractSet[tuple[str, int]]
+    reading: Reading, config: Config, target: Target, known_places: AbstractSet[tuple[str, int]]
 ) -> tuple[LineChange, ...]:
-    """The lines of episodes in the work tree that may say the text in other words, by path and line. `others`: (path,
-    line) of the lines that change or are named already."""
-    found = []
+    """The lines of episodes in the work tree that may say the text in other words, by path and line. `known_places`:
+    (path, line) of the lines that change or are named already."""
+    unsure = []
     for path in sorted(read_work_tree(reading.repo, config.memory_paths).files):
         data = None
         if kind(path) is Kind.SESSION:
@@ -316,8 +317,8 @@ def _unsure_lines(
                 data = reading.read(path)
         if data and len(data) <= MAX_MEMORY_FILE_BYTES:
             rows = line_changes(path, data, target, set())
-            found += [row for row in rows if row.change is Change.UNSURE and (path, row.line) not in others]
-    return tuple(found)
+            unsure += [row for row in rows if row.change is Change.UNSURE and (path, row.line) not in known_places]
+    return tuple(unsure)
 
 
 def _spare_sources_of_others(

@@ -36,15 +36,15 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
 
     def plan(reading: Reading) -> CommitDraft[None]:
         text, _ = decode(reading.committed(path))
-        done = redaction(text, path, policy, only_secrets=True)
-        if done.excessive(len(text)):
+        masked = redaction(text, path, policy, only_secrets=True)
+        if masked.excessive(len(text)):
             raise Refused("the masks would take more than half of the file", f"git mem redact --dry-run {encode(path)}")
-        if not done.masks:
+        if not masked.masks:
             raise UsageError("no mask mends what is found there", "git mem scan says what does")
-        rules = ", ".join(sorted({mask.rule for mask in done.masks}))
+        rules = ", ".join(sorted({mask.rule for mask in masked.masks}))
         recorded = trailers.CommitRecord(rewrite=f"masked: {rules}")
         message = trailers.with_record(f"memory: mask what the gate finds in {encode(path)}", recorded)
-        return CommitDraft({path: done.text.encode("utf-8", "replace")}, None, message)
+        return CommitDraft({path: masked.text.encode("utf-8", "replace")}, None, message)
 
     return plan
 

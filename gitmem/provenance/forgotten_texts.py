@@ -71,15 +71,15 @@ def _parse(value: dict[str, Any]) -> Forgotten:
     return Forgotten(frozenset(map(str, value["ids"])), frozenset(map(str, value["taken"])), forms)
 
 
-def _has_new_records(repo: Repository, old: str, head: str) -> bool:
-    """Whether commits since `old` have trailers of a ledger, or `head` does not descend from `old`. True when Git
-    cannot tell."""
+def _has_new_records(repo: Repository, read_head: str, head: str) -> bool:
+    """Whether commits since `read_head` have trailers of a ledger, or `head` does not descend from `read_head`. True
+    when Git cannot tell."""
     from gitmem.provenance.ledger import matching_commits
 
     try:
-        if not repo.is_ancestor(old, head):
+        if not repo.is_ancestor(read_head, head):
             return True
-        return any(True for _ in matching_commits(repo, [head, f"^{old}"]))
+        return any(True for _ in matching_commits(repo, [head, f"^{read_head}"]))
     except GitMemError:
         return True
 

@@ -89,9 +89,9 @@ def number_problem(text: str, cited: str, days: Iterable[date]) -> str:
 
 def _equal_quantities(text: str, cited: str) -> list[tuple[int, int]]:
     """The ranges [start, end) of the quantities of `text` that the cited lines have in any unit or spelling."""
-    present = {(round(each.value, 6), each.unit) for each in quantities(cited) if each.high is None}
-    own = [each for each in quantities(text) if each.high is None]
-    return [(each.start, each.end) for each in own if (round(each.value, 6), each.unit) in present]
+    present = {(round(amount.value, 6), amount.unit) for amount in quantities(cited) if amount.high is None}
+    stated = [amount for amount in quantities(text) if amount.high is None]
+    return [(amount.start, amount.end) for amount in stated if (round(amount.value, 6), amount.unit) in present]
 
 
 def _is_date_of(number: str, present: set[str]) -> bool:
@@ -103,11 +103,11 @@ def _is_date_of(number: str, present: set[str]) -> bool:
 
 def _date_spans(text: str, cited: str, days: set[date]) -> list[tuple[int, int]]:
     """The ranges [start, end) of the days, months and years in `text` that belong to a known day (`_known_days`)."""
-    known = _known_days(cited, days)
+    known_days = _known_days(cited, days)
     mentions = [m for day in days for future in (True, False) for m in dates.find_days(text, day, future)]
-    spans = [(m.start, m.end) for m in mentions if m.states_day and m.day in known and not _is_fraction(text, m)]
-    months = {(day.year, day.month) for day in known}
-    years = {day.year for day in known}
+    spans = [(m.start, m.end) for m in mentions if m.states_day and m.day in known_days and not _is_fraction(text, m)]
+    months = {(day.year, day.month) for day in known_days}
+    years = {day.year for day in known_days}
     for period in dates.find_periods(text):
         of_day = any(period.month == month and period.year in (0, year) for year, month in months)
         if of_day or (not period.month and period.year in years):
@@ -133,12 +133,12 @@ def date_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """A sentence that names a date of the text which is no known day, that is, neither a day of `days`, those of the
     logs, nor one in the cited lines; "" if there is none. "Monday" in the text may be the next or the last one."""
     log_days = set(days)
-    known = _known_days(cited, log_days)
+    known_days = _known_days(cited, log_days)
     for day in log_days:
         for mention in dates.find_days(text, day):
-            if mention.states_day and mention.day not in known and not _is_fraction(text, mention):
+            if mention.states_day and mention.day not in known_days and not _is_fraction(text, mention):
                 earlier = {m.day for m in dates.find_days(text, day, False) if m.start == mention.start}
-                if not earlier & known:
+                if not earlier & known_days:
                     return Message("the date {} is not in the lines it cites", mention.day.isoformat())
     return ""
 

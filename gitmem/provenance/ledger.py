@@ -234,13 +234,13 @@ class _LedgerBuilder:
             if self.effects.removes(commit, link.sha256, link.target)
             or (person and self.effects.removes_masked(commit, link.target))
         ]  # fmt: skip
-        others = [link for link in links if link not in removed]
-        declined = [link for link in others if person and link.source and self._has_lines(commit, link.source)]
-        if len(declined) < len(others):
+        other_links = [link for link in links if link not in removed]
+        declined = [link for link in other_links if person and link.source and self._has_lines(commit, link.source)]
+        if len(declined) < len(other_links):
             why = "is an agent's, and takes out no such text"
             if person:
                 why = "takes out no such text"
-            count = _count_of(len(others) - len(declined), len(links))
+            count = _count_of(len(other_links) - len(declined), len(links))
             why = f"{count} {why}, and cites no line that stands"
             self.claims.append(Claim(commit.oid, trailers.REJECTED, why, not person))
         elif removed and not person:
@@ -251,11 +251,11 @@ class _LedgerBuilder:
         """Whether the file of `span` has, at the commit and in any place, each line that `span` cites in its blob
         (without a blob: in that file). Blank lines and lines past the end do not count; False if no line is left or the
         blob is missing."""
-        now = cited = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
-        if span.blob and not now.startswith(span.blob):
-            cited = self.repo.find_blob(span.path, span.blob) or ""
-        lines = [line for line in self.effects.lines(cited)[span.start_line - 1 : span.end_line] if line.strip()]
-        return bool(lines) and set(lines) <= set(self.effects.lines(now))
+        present_blob = cited_blob = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
+        if span.blob and not present_blob.startswith(span.blob):
+            cited_blob = self.repo.find_blob(span.path, span.blob) or ""
+        lines = [line for line in self.effects.lines(cited_blob)[span.start_line - 1 : span.end_line] if line.strip()]
+        return bool(lines) and set(lines) <= set(self.effects.lines(present_blob))
 
     def _reverted_links(self, commit: Commit) -> tuple[trailers.Link, ...]:
         """The promoted texts that the commit removes by reverting their promotions. Notes each commit that it reverts;
@@ -295,20 +295,20 @@ def unfounded_claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]
     (`authorship.reviewers`)."""
     commits = list(matching_commits(repo, revs, (*_MARKS, f"{trailers.REVIEWED}:")))
     ledger = ledger_of(repo, commits)
-    found = list(ledger.claims)
+    claims = list(ledger.claims)
     for promotion, oid in ledger.cursors:
         if oid == promotion or not repo.is_ancestor(oid, promotion):
             forged = by_machine(repo.commit(promotion))
-            found.append(Claim(promotion, trailers.CURSOR, "names no ancestor of its commit", forged))
+            claims.append(Claim(promotion, trailers.CURSOR, "names no ancestor of its commit", forged))
     for commit in commits:
-        named = trailers.values(trailers.memory_trailers(commit.message), trailers.REVIEWED)
-        if set(named) - set(reviewers(commit)):
+        named_reviewers = trailers.values(trailers.memory_trailers(commit.message), trailers.REVIEWED)
+        if set(named_reviewers) - set(reviewers(commit)):
             machine = by_machine(commit)
             why = "is no trailer, or names an agent"
             if machine:
                 why = "stands in an agent's commit"
-            found.append(Claim(commit.oid, trailers.REVIEWED, why, machine))
-    return tuple(found)
+            claims.append(Claim(commit.oid, trailers.REVIEWED, why, machine))
+    return tuple(claims)
 
 
 def reverted_oids(message: str) -> list[str]:
@@ -364,9 +364,9 @@ def refusals(repo: Repository, ledger: Ledger) -> dict[str, Refusal]:
             continue
         edited = {record.replaced_text(link.sha256) for link in record.sources}
         for link in (*record.rejected, *record.reverted, *record.declined):
-            before = refused.get(link.sha256, Refusal("", (), declined=True))
-            spans = dict.fromkeys(filter(None, (*before.spans, link.source)))
-            declined = link in record.declined and before.declined
+            earlier = refused.get(link.sha256, Refusal("", (), declined=True))
+            spans = dict.fromkeys(filter(None, (*earlier.spans, link.source)))
+            declined = link in record.declined and earlier.declined
             refused[link.sha256] = Refusal(record.commit.oid, tuple(spans), link.sha256 in edited, declined)
     for record in ledger.records:
         for link in record.sources:
@@ -381,9 +381,9 @@ def refusals(repo: Repository, ledger: Ledger) -> dict[str, Refusal]:
 def reverted_by_people(repo: Repository, ledger: Ledger) -> set[str]:
     """The commits that a person reverted, unless a person reverted the revert."""
     reverted: set[str] = set()
-    for commit, old in ledger.reverts:  # newest first
+    for commit, reverted_commit in ledger.reverts:  # newest first
         if commit not in reverted and not by_machine(repo.commit(commit)):
-            reverted.add(old)
+            reverted.add(reverted_commit)
     return reverted
 
 

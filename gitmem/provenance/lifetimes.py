@@ -48,8 +48,8 @@ def end_plan(config: Config, path: str, line: int, today: date, reason: str) -> 
     """A plan that ends the fact at `path`:`line`: yesterday becomes its last day. Search then leaves it out, and the
     next promotion archives it. The plan raises UsageError, Refused and GitMemError for the reasons that `pin_plan`
     has."""
-    last = today - timedelta(days=1)
-    return _plan(config, path, line, {"until": last.isoformat()}, MessageParts("1 fact is not true any more", reason))
+    day = today - timedelta(days=1)
+    return _plan(config, path, line, {"until": day.isoformat()}, MessageParts("1 fact is not true any more", reason))
 
 
 def _plan(config: Config, path: str, line: int, values: Mapping[str, str], account: MessageParts) -> Plan:

@@ -58,14 +58,15 @@ class Amendments:
 
 
 def amendments(
-    repo: Repository, config: Config, place: tuple[str, int], text: str, at: str, now: datetime
+    repo: Repository, config: Config, place: tuple[str, int], text: str, rev: str, now: datetime
 ) -> Amendments:
-    """The lines that amend the line with `text` at `place` (path, line), and those that it amends. `at`: a commit, ""
-    for the work tree. Empty when the search for the text does not find that line; a search that fails raises nothing
+    """The lines that amend the line with `text` at `place` (path, line), and those that it amends. `rev`: a commit,
+    "" for the work tree. Empty when the search for the text does not find that line; a search that fails raises nothing
     and is named in `problem`."""
     path, line = place
     try:
-        hits = search(repo, config, Query(text, limit=MAX_HITS, commit=at, expired=True, promoted_lines=True), now).hits
+        query = Query(text, limit=MAX_HITS, commit=rev, expired=True, promoted_lines=True)
+        hits = search(repo, config, query, now).hits
         hit = next((hit for hit in hits if hit.path == path and hit.start_line <= line <= hit.end_line), None)
         if hit is None:
             return Amendments()
@@ -73,14 +74,14 @@ def amendments(
         return Amendments(problem=f"what amends it is not known: {error.message}")
 
     def ends(linked: Sequence[LinkedLine]) -> tuple[Amendment, ...]:
-        return tuple(_read_amendment(repo, config, end, at) for end in linked if end.passage_line in (0, line))
+        return tuple(_read_amendment(repo, config, end, rev) for end in linked if end.passage_line in (0, line))
 
     return Amendments(ends(hit.amended_by), ends(hit.supersedes))
 
 
-def _read_amendment(repo: Repository, config: Config, end: LinkedLine, at: str) -> Amendment:
+def _read_amendment(repo: Repository, config: Config, end: LinkedLine, rev: str) -> Amendment:
     """The amendment for one end of a link, with the text of its lines without comments."""
-    lines = memory_facts.split_lines(read_memory_file(repo, config, end.path, at))
+    lines = memory_facts.split_lines(read_memory_file(repo, config, end.path, rev))
     texts = [parse_comment(line.rstrip())[0] for line in lines[end.start_line - 1 : end.end_line]]
     text = "\n".join(without_secrets(texts))
     return Amendment(end.path, end.start_line, end.end_line, end.date, end.id, text, end.reason, end.proposed)

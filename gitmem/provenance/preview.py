@@ -100,29 +100,34 @@ def diff_lines(before: bytes | None, after: bytes | None) -> Iterator[DiffLine]:
     The lines from the first to the last change are matched when their numbers multiply to at most MAX_PAIRS; else all
     of them are removed and added.
     """
-    old, new = blob_lines(before or b""), blob_lines(after or b"")
-    prefix = equal_at_start(old, new)
-    suffix = equal_at_start(old[prefix:][::-1], new[prefix:][::-1])
-    skipped, rest = max(0, prefix - CONTEXT_LINES), max(0, suffix - CONTEXT_LINES)
-    old, new = old[skipped : len(old) - rest], new[skipped : len(new) - rest]
-    for index, group in enumerate(_opcode_groups(old, new, prefix - skipped, suffix - rest)):
+    old_lines, new_lines = blob_lines(before or b""), blob_lines(after or b"")
+    prefix = equal_at_start(old_lines, new_lines)
+    suffix = equal_at_start(old_lines[prefix:][::-1], new_lines[prefix:][::-1])
+    skipped_above, skipped_below = max(0, prefix - CONTEXT_LINES), max(0, suffix - CONTEXT_LINES)
+    old_lines = old_lines[skipped_above : len(old_lines) - skipped_below]
+    new_lines = new_lines[skipped_above : len(new_lines) - skipped_below]
+
+    def numbered(sign: str, lines: list[str], start: int, end: int) -> Iterator[DiffLine]:
+        return (DiffLine(sign, number, text) for number, text in enumerate(lines[start:end], skipped_above + start + 1))
+
+    for index, group in enumerate(_opcode_groups(old_lines, new_lines, prefix - skipped_above, suffix - skipped_below)):
         if index:
             yield DiffLine("~", 0, "")
-        for op, a, b, c, d in group:
-            if op == "equal":
-                yield from (DiffLine("=", number, text) for number, text in enumerate(new[c:d], skipped + c + 1))
+        for operation, old_start, old_end, new_start, new_end in group:
+            if operation == "equal":
+                yield from numbered("=", new_lines, new_start, new_end)
                 continue
-            yield from (DiffLine("-", number, text) for number, text in enumerate(old[a:b], skipped + a + 1))
-            yield from (DiffLine("+", number, text) for number, text in enumerate(new[c:d], skipped + c + 1))
+            yield from numbered("-", old_lines, old_start, old_end)
+            yield from numbered("+", new_lines, new_start, new_end)
 
 
 def _opcode_groups(
-    old: list[str], new: list[str], above: int, below: int
+    old_lines: list[str], new_lines: list[str], above: int, below: int
 ) -> Iterable[list[tuple[str, int, int, int, int]]]:
     """Groups of opcodes as `SequenceMatcher.get_grouped_opcodes` has them. `above`, `below`: the numbers of equal lines
     at the beginning and at the end."""
-    if len(old) * len(new) <= MAX_PAIRS:
-        return SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT_LINES)
-    a, c = len(old) - below, len(new) - below
-    changed = ("replace", above, a, above, c)
-    return [[("equal", 0, above, 0, above), changed, ("equal", a, len(old), c, len(new))]]
+    if len(old_lines) * len(new_lines) <= MAX_PAIRS:
+        return SequenceMatcher(None, old_lines, new_lines).get_grouped_opcodes(CONTEXT_LINES)
+    old_end, new_end = len(old_lines) - below, len(new_lines) - below
+    changed = ("replace", above, old_end, above, new_end)
+    return [[("equal", 0, above, 0, above), changed, ("equal", old_end, len(old_lines), new_end, len(new_lines))]]

@@ -78,16 +78,16 @@ def plan_purge(repo: Repository, config: Config, target: Target) -> Purge:
     ref, a file that is no text), MissingFile or UnknownFact when there is no such fact, GitMemError for uncommitted
     edits."""
     history_rewrite.ensure_can_purge(repo)
-    done = None
+    erasure = None
     if not target.at:
-        done = everywhere_plan(config, target.path, target.line, target.reason)(Reading(repo)).result
-    texts = _texts(repo, config, target, done)
-    found = history_rewrite.said_in(repo, _masking(texts, done))
+        erasure = everywhere_plan(config, target.path, target.line, target.reason)(Reading(repo)).result
+    texts = _texts(repo, config, target, erasure)
+    found = history_rewrite.said_in(repo, _masking(texts, erasure))
     _ensure_rewritable(repo, texts, found)
     remotes = sum(1 for _ in repo.refs("refs/remotes/"))
     paths = _paths(repo, found)
     return Purge(
-        done, len(found.blobs), len(found.commits), len(found.tags), paths, found.signed, remotes, texts=texts,
+        erasure, len(found.blobs), len(found.commits), len(found.tags), paths, found.signed, remotes, texts=texts,
     )  # fmt: skip
 
 
@@ -99,11 +99,11 @@ def purge(repo: Repository, config: Config, target: Target, rebuild: Callable[[R
     Git or git-filter-repo fails; its hint says how to go on.
     """
     planned = plan_purge(repo, config, target)
-    before = repo.head() or ""
+    old_head = repo.head() or ""
     try:
         return _purge(repo, config, target, planned, rebuild)
     except GitFailed as error:
-        again = f"--at {(target.at or before)[:12]}"
+        again = f"--at {(target.at or old_head)[:12]}"
         raise GitFailed(
             error.message, f"the history may be rewritten in part: run the same command with {again}"
         ) from None
@@ -113,11 +113,11 @@ def _purge(
     repo: Repository, config: Config, target: Target, planned: Purge, rebuild: Callable[[Repository], object]
 ) -> Purge:
     """Carry out a planned purge."""
-    done = None
+    erasure = None
     if not target.at:
-        done = forget_everywhere(repo, config, target.path, target.line, target.reason)
+        erasure = forget_everywhere(repo, config, target.path, target.line, target.reason)
     texts = planned.texts
-    masking = _masking(texts, done)
+    masking = _masking(texts, erasure)
     found = history_rewrite.said_in(repo, masking)
     had_index = (index_file.directory(repo) / connection.FILE).exists()
     with writer(repo):
@@ -127,61 +127,61 @@ def _purge(
         history_rewrite.rewrite(repo, Rewrite(masking, found.changed, records))
         repo.close()
         remotes = history_rewrite.remove_old_history(repo)
-    fresh = open_repository(repo.root or repo.git_dir, repo.environ)
+    reopened = open_repository(repo.root or repo.git_dir, repo.environ)
     try:
-        dropped = _drop_state(fresh.common_dir, masking)
+        dropped = _drop_state(reopened.common_dir, masking)
         if had_index:
-            rebuild(fresh)
-        left = _remaining(fresh, masking)
-        head = fresh.head() or ""
+            rebuild(reopened)
+        remaining = _remaining(reopened, masking)
+        head = reopened.head() or ""
     finally:
-        fresh.close()
+        reopened.close()
     return Purge(
-        done, len(found.blobs), len(found.commits), len(found.tags), planned.paths, found.signed, remotes, dropped,
-        left, head, texts,
+        erasure, len(found.blobs), len(found.commits), len(found.tags), planned.paths, found.signed, remotes, dropped,
+        remaining, head, texts,
     )  # fmt: skip
 
 
-def _texts(repo: Repository, config: Config, target: Target, done: Erasure | None) -> tuple[str, ...]:
+def _texts(repo: Repository, config: Config, target: Target, erasure: Erasure | None) -> tuple[str, ...]:
     """The texts to purge: the fact, and its source lines that say it in other words. Raises MissingFile if no fact is
     at the line of `target`."""
-    if done is None:
+    if erasure is None:
         data = read_memory_file(repo, config, target.path, target.at)
         entry = memory_facts.parse(data).at(target.line)
         if entry is None:
             raise MissingFile(f"there is no fact at {target.path}:{target.line} in that commit", "git mem show --at")
-        taken = Removal(target.path, entry.fact, tuple(cited_spans(entry.fact.meta)))
-        return text_forms(entry.fact.text, source_texts(repo, taken))
-    wanted = terms(done.correction.removals[0].fact.text)
-    removed = {row.text for row in done.lines if not row.verbatim and row.change is Change.REMOVED}
-    texts = list(done.texts)
-    texts += [sentence for row in done.lines for sentence in row.said]  # an episode's own words for it
+        removal = Removal(target.path, entry.fact, tuple(cited_spans(entry.fact.meta)))
+        return text_forms(entry.fact.text, source_texts(repo, removal))
+    fact_terms = terms(erasure.correction.removals[0].fact.text)
+    removed = {row.text for row in erasure.lines if not row.verbatim and row.change is Change.REMOVED}
+    texts = list(erasure.texts)
+    texts += [sentence for row in erasure.lines for sentence in row.said]  # an episode's own words for it
     for line in sorted(removed):
-        if len(wanted & terms(line)) >= SAYS * max(1, len(wanted)):
+        if len(fact_terms & terms(line)) >= SAYS * max(1, len(fact_terms)):
             facts = memory_facts.parse(line.encode("utf-8", "surrogateescape")).facts
             texts += [fact.text for fact in facts]
     return tuple(dict.fromkeys(texts))
 
 
-def _masking(texts: Sequence[str], done: Erasure | None) -> Masking:
-    return Masking(pattern_of(texts).pattern, MASK, done.renamed if done else ())
+def _masking(texts: Sequence[str], erasure: Erasure | None) -> Masking:
+    return Masking(pattern_of(texts).pattern, MASK, erasure.renamed if erasure else ())
 
 
-def _ensure_rewritable(repo: Repository, texts: Sequence[str], found: Found) -> None:
+def _ensure_rewritable(repo: Repository, texts: Sequence[str], objects: Found) -> None:
     """Raise Refused when the text is in the name of a ref or in a binary file, which a rewrite does not change."""
     pattern = pattern_of(texts)
     for name, _ in repo.refs("refs/"):
         if pattern.search(as_words(name)):
             raise Refused("the name of a branch or tag says it", "first: git branch -m, or git tag -d")
-    if found.binary:
-        where = ", ".join(_paths(repo, found, frozenset(found.binary))) or "an object of no commit"
+    if objects.binary:
+        where = ", ".join(_paths(repo, objects, frozenset(objects.binary))) or "an object of no commit"
         raise Refused(f"a file that is no text says it: {where}", "take it out first: git filter-repo --path")
 
 
-def _paths(repo: Repository, found: Found, blobs: frozenset[str] = frozenset()) -> tuple[str, ...]:
+def _paths(repo: Repository, objects: Found, blobs: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """The paths of `blobs`, or of all blobs found, in any commit, sorted."""
-    wanted = blobs or found.blobs
-    return tuple(sorted({path for oid, path in history_rewrite.named_objects(repo) if path and oid in wanted}))
+    oids = blobs or objects.blobs
+    return tuple(sorted({path for oid, path in history_rewrite.named_objects(repo) if path and oid in oids}))
 
 
 def _drop_state(common: Path, masking: Masking) -> tuple[str, ...]:
@@ -214,11 +214,11 @@ def _is_database(file: Path) -> bool:
 
 def _remaining(repo: Repository, masking: Masking) -> tuple[str, ...]:
     """The objects (kind and oid) and files of the Git directory that still have the text."""
-    found = history_rewrite.said_in(repo, masking)
-    objects = [
+    objects = history_rewrite.said_in(repo, masking)
+    names = [
         f"{kind} {oid[:12]}" for kind, oids in (
-            ("blob", found.blobs), ("commit", found.commits), ("tag", found.tags), ("tree", found.trees)
+            ("blob", objects.blobs), ("commit", objects.commits), ("tag", objects.tags), ("tree", objects.trees)
         ) for oid in sorted(oids)
     ]  # fmt: skip
     files = history_rewrite.files_that_say_it(repo.common_dir, masking)
-    return (*objects, *(file.relative_to(repo.common_dir).as_posix() for file in files))
+    return (*names, *(file.relative_to(repo.common_dir).as_posix() for file in files))

@@ -17,29 +17,29 @@ from gitmem.provenance.cited_sources import lines_of_span
 from gitmem.provenance.corrections import Removal
 
 
-def remaining_lines(repo: Repository, config: Config, taken: Removal) -> list[tuple[str, int]]:
-    """(path, line) of each line of memory that contains the text of `taken`, in any case, and of each line that equals
-    one of its source lines, in the order of paths and lines.
+def remaining_lines(repo: Repository, config: Config, removal: Removal) -> list[tuple[str, int]]:
+    """(path, line) of each line of memory that contains the text of `removal`, in any case, and of each line that
+    equals one of its source lines, in the order of paths and lines.
 
     A statement of several lines counts as its first line. Unreadable files are left out.
     """
-    wanted = normalise(taken.fact.text).casefold()
-    cited = source_texts(repo, taken)
+    fact_text = normalise(removal.fact.text).casefold()
+    cited = source_texts(repo, removal)
     places = []
     for path in sorted(read_work_tree(repo, config.memory_paths).files):
         try:
             lines = blob_lines(read_memory_file(repo, config, path))
         except (GitMemError, OSError):
             continue
-        matching = {fact.line for fact in parse_lines(lines).facts if wanted in fact.text.casefold()}
+        matching = {fact.line for fact in parse_lines(lines).facts if fact_text in fact.text.casefold()}
         for number, line in enumerate(lines, 1):
             text = normalise(line).casefold()
-            if number in matching or wanted in text or (path, text) in cited:
+            if number in matching or fact_text in text or (path, text) in cited:
                 places.append((path, number))
     return places
 
 
-def source_texts(repo: Repository, taken: Removal) -> set[tuple[str, str]]:
+def source_texts(repo: Repository, removal: Removal) -> set[tuple[str, str]]:
     """(path, text) of the source lines of the removed fact, as it cites them; texts are normalised and case-folded."""
-    rows = ((span.path, normalise(line).casefold()) for span in taken.sources for line in lines_of_span(repo, span))
+    rows = ((span.path, normalise(line).casefold()) for span in removal.sources for line in lines_of_span(repo, span))
     return {(path, text) for path, text in rows if text}

@@ -127,13 +127,13 @@ def render_trailers(trailers: Iterable[Trailer]) -> str:
 
     Raises ValueError for a key that Git would not read back as one.
     """
-    out = []
+    lines = []
     for key, value in trailers:
         if not re.fullmatch(r"[A-Za-z0-9-]+", key):
             raise ValueError(f"not a trailer key: {key!r}")
         flat = " ".join(value.replace("\0", " ").split())
-        out.append(f"{key}: {flat}".rstrip() + "\n")
-    return "".join(out)
+        lines.append(f"{key}: {flat}".rstrip() + "\n")
+    return "".join(lines)
 
 
 def append_trailers(message: str, trailers: Iterable[Trailer]) -> str:
@@ -271,12 +271,12 @@ def _is_blank(line: str) -> bool:
 def _colon_at(line: str) -> int:
     """The index of the colon that ends the key of a trailer; -1 when the line is no trailer (find_separator)."""
     space_seen = False
-    for index, c in enumerate(line):
-        if c == ":":
+    for index, character in enumerate(line):
+        if character == ":":
             return index
-        if not space_seen and c.isascii() and (c.isalnum() or c == "-"):
+        if not space_seen and character.isascii() and (character.isalnum() or character == "-"):
             continue
-        if index and c in " \t":
+        if index and character in " \t":
             space_seen = True
             continue
         break
@@ -301,29 +301,29 @@ def _message_end(lines: list[str]) -> int:
 
 def _block_start(lines: list[str]) -> int:
     """The index of the first line of the trailer block; len(lines) when there is none (find_trailer_start)."""
-    title = next((n for n, line in enumerate(lines) if line[0] != "#" and _is_blank(line)), len(lines))
+    title = next((index for index, line in enumerate(lines) if line[0] != "#" and _is_blank(line)), len(lines))
     only_spaces, generated = True, False
-    trailers = others = maybe = 0
+    trailer_lines = other_lines = continuation_lines = 0
     for number in range(len(lines) - 1, title - 1, -1):
         line = lines[number]
         if line[0] == "#":
-            others, maybe = others + maybe, 0
+            other_lines, continuation_lines = other_lines + continuation_lines, 0
             continue
         if _is_blank(line):
             if only_spaces:
                 continue
-            others += maybe
-            is_block = trailers and (not others or (generated and trailers * 3 >= others))
+            other_lines += continuation_lines
+            is_block = trailer_lines and (not other_lines or (generated and trailer_lines * 3 >= other_lines))
             if is_block:
                 return number + 1
             return len(lines)
         only_spaces = False
         if line.startswith(_GENERATED):
-            trailers, maybe, generated = trailers + 1, 0, True
+            trailer_lines, continuation_lines, generated = trailer_lines + 1, 0, True
         elif _colon_at(line) >= 1 and line[0] not in _SPACE:
-            trailers, maybe = trailers + 1, 0
+            trailer_lines, continuation_lines = trailer_lines + 1, 0
         elif line[0] in _SPACE:
-            maybe += 1
+            continuation_lines += 1
         else:
-            others, maybe = others + 1 + maybe, 0
+            other_lines, continuation_lines = other_lines + 1 + continuation_lines, 0
     return len(lines)

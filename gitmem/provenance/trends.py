@@ -71,17 +71,17 @@ def periods(repo: Repository, head: str) -> list[Period]:
     commits: list[Commit] = list(repo.log([head], first_parent=True)) if head else []
     if not commits:
         return []
-    last = max(commit.commit_date.date() for commit in commits)
-    age = (last - min(commit.commit_date.date() for commit in commits)).days + 1
+    last_day = max(commit.commit_date.date() for commit in commits)
+    age = (last_day - min(commit.commit_date.date() for commit in commits)).days + 1
     length = next((days for days in PERIOD_DAYS if days * MAX_PERIODS >= age), PERIOD_DAYS[-1])
-    found = []
+    newest_first = []
     for number in range(min(MAX_PERIODS, -(-age // length))):
-        end = last - timedelta(days=length * number)
+        end = last_day - timedelta(days=length * number)
         begin = end - timedelta(days=length - 1)
         tip = _last_by(commits, end)
         if tip:
-            found.append(Period(begin, end, tip, _last_by(commits, begin - timedelta(days=1))))
-    return found[::-1]
+            newest_first.append(Period(begin, end, tip, _last_by(commits, begin - timedelta(days=1))))
+    return newest_first[::-1]
 
 
 def _last_by(commits: Sequence[Commit], day: date) -> str:
@@ -93,7 +93,7 @@ def measure_sizes(repo: Repository, config: Config, among: Sequence[Period]) -> 
     """The size of memory at the end of each period, in order. Each blob is read once; a file above
     MAX_MEMORY_FILE_BYTES counts as a file without facts."""
     cached: dict[tuple[str, bool], tuple[int, int, int]] = {}
-    found = []
+    sizes = []
     for period in among:
         files, _ = tree_files(repo, repo.tree(period.commit), config.memory_paths)
         keys = [(oid, kind(path) in (Kind.MEMORY, Kind.ARCHIVE)) for path, oid in files.items()]
@@ -104,8 +104,8 @@ def measure_sizes(repo: Repository, config: Config, among: Sequence[Period]) -> 
             if (oid, lasting) not in cached:
                 cached[oid, lasting] = _size_of(contents.get(oid) or b"", lasting)
         rows = [cached[key] for key in keys]
-        found.append(Size(len(rows), *(sum(row[column] for row in rows) for column in range(3))))
-    return found
+        sizes.append(Size(len(rows), *(sum(row[column] for row in rows) for column in range(3))))
+    return sizes
 
 
 def _size_of(data: bytes, lasting: bool) -> tuple[int, int, int]:
@@ -143,7 +143,7 @@ def count_findings(
                 return
             yield blob
 
-    found: list[Findings | None] = [None] * len(among)
+    findings_by_period: list[Findings | None] = [None] * len(among)
     for index, period in reversed(list(enumerate(among))):
         revs = [period.commit]
         if period.base:
@@ -153,8 +153,8 @@ def count_findings(
         if remaining < 0:
             break
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
-        found[index] = Findings(blocking, len(report.findings) - blocking)
-    return found
+        findings_by_period[index] = Findings(blocking, len(report.findings) - blocking)
+    return findings_by_period
 
 
 def questions_at(repo: Repository, commit: str) -> list[LabelledQuestion]:
@@ -184,7 +184,7 @@ def questions_at(repo: Repository, commit: str) -> list[LabelledQuestion]:
 def measure_recall(
     repo: Repository,
     config: Config,
-    asked: Sequence[LabelledQuestion],
+    questions: Sequence[LabelledQuestion],
     among: Sequence[Period],
     now: datetime,
     clock: Callable[[], float],
@@ -196,11 +196,11 @@ def measure_recall(
     values: list[float | None] = []
     cached: dict[str, float] = {}
     for index, period in enumerate(among):
-        if (len(among) - 1 - index) % step or not asked:
+        if (len(among) - 1 - index) % step or not questions:
             values.append(None)
             continue
         if period.commit not in cached:
-            results = run_questions(repo, config, asked, Query("", commit=period.commit), now, clock)
+            results = run_questions(repo, config, questions, Query("", commit=period.commit), now, clock)
             cached[period.commit] = summarise(results)["all"].figures[RECALL]
         values.append(cached[period.commit])
     return values

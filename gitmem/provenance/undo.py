@@ -162,21 +162,21 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 def _undo_on_branch(repo: Repository, config: Config, expected: Undo) -> Undo:
     """Take back a write on another branch, in a commit on top of that branch; this work tree is not changed."""
     entries = undo_record.last_write(repo)
-    with branch_worktree(repo, expected.branch) as there:
+    with branch_worktree(repo, expected.branch) as branch_repo:
 
         def planned(reading: Reading) -> Undo:
-            now = entries and _plan_undo(there, entries, reading.raw, there.head() or "", expected.branch)
-            return _ensure_same(expected, now)
+            plan = entries and _plan_undo(branch_repo, entries, reading.raw, branch_repo.head() or "", expected.branch)
+            return _ensure_same(expected, plan)
 
-        _, oid = commit(there, lambda reading: _commit_draft(config, planned(reading)), undoable=False)
+        _, oid = commit(branch_repo, lambda reading: _commit_draft(config, planned(reading)), undoable=False)
     with writer(repo):
         undo_record.drop(repo, entries)
     return replace(expected, commit=oid)
 
 
-def _ensure_same(expected: Undo, now: object) -> Undo:
-    """`expected`. Raises Changed when the plan `now` differs from it."""
-    if now != expected:
+def _ensure_same(expected: Undo, present_plan: object) -> Undo:
+    """`expected`. Raises Changed when `present_plan` differs from it."""
+    if present_plan != expected:
         raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
     return expected
 
@@ -189,20 +189,20 @@ def _plan_undo(
     if not all(entry.files for entry in entries):
         raise NotKept("the last write stays: it was too large to be remembered, or a redaction", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)
-    after = _digests_after(entries)
-    for path, expected in after.items():
+    digests_after = _digests_after(entries)
+    for path, expected in digests_after.items():
         if digest(raw(path)) != expected:
             raise Changed(
                 Message("'{}' was changed since; nothing was taken back", path),
                 f"git diff -- {shlex.quote(path)}; git log -- {shlex.quote(path)}",
             )
     if not oids:
-        before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
-        changes = _changes(raw, before)
+        texts_before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
+        changes = _changes(raw, texts_before)
         committed = [file for file in changes if _is_committed_since(repo, file)]
         commits = dict.fromkeys(_commit_with(repo, file, entries[0].at) for file in committed)
         return Undo(entries[0].at, (), "", changes, tuple(file.path for file in committed), committed_in=tuple(commits))
-    first = repo.commit(oids[0])
+    first_commit = repo.commit(oids[0])
     head = tip or repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
         raise Changed(
@@ -211,36 +211,36 @@ def _plan_undo(
         )
     merge = any(len(repo.commit(oid).parents) > 1 for oid in oids)
     blobs: dict[str, str] = {}
-    if first.parents:
-        blobs = {entry.path: entry.oid for entry in repo.entries(first.parents[0], list(after))}
-    before = {}
+    if first_commit.parents:
+        blobs = {entry.path: entry.oid for entry in repo.entries(first_commit.parents[0], list(digests_after))}
+    texts_before = {}
     for path, file in {path: file for entry in reversed(entries) for path, file in entry.files.items()}.items():
-        before[path] = file.text
+        texts_before[path] = file.text
         if file.text is None and file.before is not None and path in blobs:
-            before[path] = repo.read(blobs[path])
-    subject = first.message.partition("\n")[0]
-    return Undo(entries[0].at, oids, subject, _changes(raw, before), merge=merge, branch=branch)
+            texts_before[path] = repo.read(blobs[path])
+    subject = first_commit.message.partition("\n")[0]
+    return Undo(entries[0].at, oids, subject, _changes(raw, texts_before), merge=merge, branch=branch)
 
 
 def _digests_after(entries: Sequence[Entry]) -> dict[str, str | None]:
     """Path -> digest of the file after the last of these writes. Raises Changed when another process wrote between two
     of them."""
-    after: dict[str, str | None] = {}
+    digests: dict[str, str | None] = {}
     for entry in entries:
         for path, file in entry.files.items():
-            if path in after and file.before != after[path]:
+            if path in digests and file.before != digests[path]:
                 raise Changed(
                     Message("'{}' was changed between two of these writes; nothing was taken back", path),
                     f"git log -- {shlex.quote(path)}",
                 )
-            after[path] = file.after
-    return after
+            digests[path] = file.after
+    return digests
 
 
 def _changes(
-    raw: Callable[[str], bytes | None], before: Mapping[str, bytes | None]
+    raw: Callable[[str], bytes | None], texts_before: Mapping[str, bytes | None]
 ) -> tuple[FileChange, ...]:  # fmt: skip
-    return tuple(FileChange(path, raw(path), data) for path, data in sorted(before.items()))
+    return tuple(FileChange(path, raw(path), data) for path, data in sorted(texts_before.items()))
 
 
 def _is_committed_since(repo: Repository, file: FileChange) -> bool:
@@ -262,16 +262,16 @@ def _commit_with(repo: Repository, file: FileChange, written: str) -> str:
     newest, *earlier = repo.log([head], [file.path], limit=MAX_SEARCHED_COMMITS)
     if file.now is None:
         return newest.oid
-    since = datetime.fromisoformat(written)
+    written_at = datetime.fromisoformat(written)
     removed = ["\n".join(lost_lines([_text(file.now)], _text(file.then)))]
-    found = newest.oid
+    first_with_lines = newest.oid
     for older in earlier:
-        if older.commit_date < since:
+        if older.commit_date < written_at:
             break
-        there = file_at(repo, older.oid, file.path)
-        if there is not None and not lost_lines(removed, _text(there)):
-            found = older.oid
-    return found
+        data = file_at(repo, older.oid, file.path)
+        if data is not None and not lost_lines(removed, _text(data)):
+            first_with_lines = older.oid
+    return first_with_lines
 
 
 def _text(data: bytes | None) -> str:
@@ -284,8 +284,8 @@ def _contents(plan: Undo) -> dict[str, bytes | None]:
 
 def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
     """The commit of an undo; its message names the commits that it reverts."""
-    what = f'{UNDO}{plan.subject}"'
-    lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
+    title = f'{UNDO}{plan.subject}"'
+    lines = [title, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
     rewrite = ""
     if any(rewrites(file, config) for file in plan.files):
         rewrite = f"undo of {plan.commits[0][:12]}"
@@ -296,6 +296,6 @@ def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
 def rewrites(file: FileChange, config: Config) -> bool:
     """Whether the gate asks for a `Memory-Rewrite` trailer when the undo is committed: a daily log loses a line, or
     another file BULK_LINES lines."""
-    old, new = (decode(data or b"")[0] for data in (file.now, file.then))
-    lost = len(lost_lines([old], new))
+    old_text, new_text = (decode(data or b"")[0] for data in (file.now, file.then))
+    lost = len(lost_lines([old_text], new_text))
     return lost >= (1 if is_daily(file.path, config.memory_daily) else BULK_LINES)

@@ -125,8 +125,8 @@ def verify(
     """
     tip = repo.resolve(head)
     rows = list(facts_at(repo, tip))
-    since = base and repo.resolve(base)
-    run = _Verification(repo, since, tip, policy, globs)
+    base_commit = base and repo.resolve(base)
+    run = _Verification(repo, base_commit, tip, policy, globs)
     run.read_base(rows)
     checked: list[CheckedFact] = []
     for path, data, fact in rows:
@@ -139,17 +139,17 @@ def verify(
     notes = []
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
-    prose: tuple[ProseLine, ...] = tuple(run.prose()) if policy else ()
+    prose_lines: tuple[ProseLine, ...] = tuple(run.prose()) if policy else ()
     signatures: tuple[Signature, ...] = ()
-    if since:
-        signatures = parse_signatures(run_git(repo, ["log", f"--format={FORMAT}", tip, f"^{since}", "--"]))
+    if base_commit:
+        signatures = parse_signatures(run_git(repo, ["log", f"--format={FORMAT}", tip, f"^{base_commit}", "--"]))
     if words := signature_summary(signatures):
         notes.append(words)
     forged: tuple[Flaw, ...] = ()
-    if policy and since:
-        forged = tuple(_false_trailers(repo, since, tip))
+    if policy and base_commit:
+        forged = tuple(_false_trailers(repo, base_commit, tip))
     standing = tuple((path, fact) for path, _, fact in rows)
-    return Verdict(tuple(checked), prose, tuple(notes), signatures, standing, forged)
+    return Verdict(tuple(checked), prose_lines, tuple(notes), signatures, standing, forged)
 
 
 def _false_trailers(repo: Repository, base: str, tip: str) -> Iterator[Flaw]:
@@ -301,16 +301,16 @@ class _Verification:
         for change in self.repo.changes(self.base, self.tip):
             if kind(change.path) not in LOADED or change.new_mode not in (REGULAR, EXECUTABLE):
                 continue
-            old: set[str] = set()
+            old_lines: set[str] = set()
             if change.old_mode:
-                old = set(self.attributor.reader.lines(change.old_oid))
+                old_lines = set(self.attributor.reader.lines(change.old_oid))
             data = self.repo.read(change.new_oid)
             fact_lines: set[int] = set()
             if kind(change.path) is not Kind.INSTRUCTIONS:
                 facts = memory_facts.reviewed_facts(change.path, memory_facts.parse(data))
                 fact_lines = memory_facts.lines_of(facts)
             for line, text in enumerate(blob_lines(data), 1):
-                if not text.strip() or text in old or line in fact_lines:
+                if not text.strip() or text in old_lines or line in fact_lines:
                     continue
                 (commit,) = self._line_commits(change.path, data, line, line)
                 yield ProseLine(

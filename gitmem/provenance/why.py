@@ -135,33 +135,22 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         )
     fact = _fact_at(lines, data, line)
     shown = fact or Fact(lines[line - 1].strip(), "", line, end=line)
-    at = rev or repo.head() or ""
+    head = rev or repo.head() or ""
     # Git's search for the records runs while blame does.
     matching: Iterator[Commit] = iter(())
-    if at and fact:
-        matching = matching_commits(repo, [at], _grep_strings(fact))
-    rows = repo.blame(path, shown.line, shown.end, rev)
-    oids = list(dict.fromkeys(row.commit for row in rows))
+    if head and fact:
+        matching = matching_commits(repo, [head], _grep_strings(fact))
+    commits = _blamed_commits(repo, path, shown, rev)
     commit = None
-    commits: list[Commit] = []
-    if all(oid.strip("0") for oid in oids):
-        commits = [repo.commit(oid) for oid in oids]
+    if commits:
         commit = newest_commit(repo, commits)
-    notes: list[str] = []
-    if shown.line != line:
-        notes.append(Message("line {} belongs to the fact that begins on line {}", line, shown.line))
-    if len(oids) > 1 and commit:
-        notes.append(Message("{} commits wrote its lines; {} is the newest", len(oids), commit.oid[:12]))
-    if commit is None:
-        notes.append("not committed yet")
-    elif commit.oid in shallow(repo):
-        notes.append(CUT_NOTE)
+    notes = _line_notes(repo, line, shown.line, commits, commit)
     if fact is None:
         answer = replace(_answer(path, shown, commit, _trailers_of(commit)), notes=tuple(notes))
         return _without_forgotten(_with_links(repo, config, answer, (), rev, now), repo)
     ledger = ledger_of(repo, _until_promoted(matching, commit, text_hash(fact.text)))
     del matching  # ends Git's search
-    checks = Checks(repo, at, ledger, config.memory_paths, whole=False)
+    checks = Checks(repo, head, ledger, config.memory_paths, whole=False)
     version = FactVersion(repo, path, fact, lambda: commits)
     if commits:
         version = judged_version(checks, version)
@@ -169,7 +158,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         version.path, version.fact, lambda: version.line_commit() if commits else None
     )
     written_by = commit
-    if kind(path) in LASTING and (writer := writers(repo, at, [fact]).get(fact.id)):
+    if kind(path) in LASTING and (writer := writers(repo, head, [fact]).get(fact.id)):
         written_by = writer.commit
     origin, block = _recording_commit(attribution, fact, written_by)
     notes += _notes(checks.attributor, attribution, origin, commit, version.archiving)
@@ -181,13 +170,13 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     if problems:
         sources = tuple(with_verification(source, False) for source in sources)
     answer = _answer(path, fact, origin, block)
-    looked = list(answer.reviewers)
-    if origin and (merge := reviewed_merge(repo, at, origin)):
+    reviewer_names = list(answer.reviewers)
+    if origin and (merge := reviewed_merge(repo, head, origin)):
         from gitmem.gate.withholding import name_for_model
 
-        looked += map(name_for_model, reviewers(merge))
+        reviewer_names += map(name_for_model, reviewers(merge))
     answer = replace(
-        answer, reviewers=tuple(dict.fromkeys(looked)), sources=sources, support=attribution.support,
+        answer, reviewers=tuple(dict.fromkeys(reviewer_names)), sources=sources, support=attribution.support,
         words=attribution.words, problem=problem, edit=attribution.edit, notes=tuple(notes),
         edited=tuple(attribution.edit.values(version.fact)) if attribution.edit else (),
         session=fact.get("session"), turn=fact.get("turn"), code=_code(repo, fact, rev),
@@ -195,6 +184,30 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     older = [value for key, value in fact.meta if key == "supersedes"]
     answer = _with_links(repo, config, answer, replaced_facts(repo, path, older, commit), rev, now)
     return _without_forgotten(_with_linkers(answer, fact, checks.attributor), repo)
+
+
+def _blamed_commits(repo: Repository, path: str, fact: Fact, rev: str) -> list[Commit]:
+    """The commits that last touched the lines of a fact, without repeats; [] when one of the lines is not committed."""
+    oids = list(dict.fromkeys(row.commit for row in repo.blame(path, fact.line, fact.end, rev)))
+    if not all(oid.strip("0") for oid in oids):
+        return []
+    return [repo.commit(oid) for oid in oids]
+
+
+def _line_notes(
+    repo: Repository, line: int, first_line: int, commits: Sequence[Commit], newest: Commit | None
+) -> list[str]:
+    """Sentences about the line that was asked for. `first_line`: of its fact; `newest`: of `commits`, None for none."""
+    notes: list[str] = []
+    if first_line != line:
+        notes.append(Message("line {} belongs to the fact that begins on line {}", line, first_line))
+    if len(commits) > 1 and newest:
+        notes.append(Message("{} commits wrote its lines; {} is the newest", len(commits), newest.oid[:12]))
+    if newest is None:
+        notes.append("not committed yet")
+    elif newest.oid in shallow(repo):
+        notes.append(CUT_NOTE)
+    return notes
 
 
 def _code(repo: Repository, fact: Fact, rev: str) -> tuple[CitationComparison, ...]:
@@ -255,13 +268,13 @@ def _with_links(
 ) -> Answer:
     """The answer with the lines that amend its line and the lines that it amends. `gone`: amended facts that are no
     longer in memory."""
-    found = amendments(repo, config, (answer.path, answer.line), answer.text, rev, now)
-    present = {end.id for end in found.supersedes}
-    older = (*found.supersedes, *(end for end in gone if end.id not in present))
+    found_amendments = amendments(repo, config, (answer.path, answer.line), answer.text, rev, now)
+    present = {end.id for end in found_amendments.supersedes}
+    older = (*found_amendments.supersedes, *(end for end in gone if end.id not in present))
     notes = answer.notes
-    if found.problem:
-        notes = (*notes, found.problem)
-    return replace(answer, links=replace(found, supersedes=older), notes=notes)
+    if found_amendments.problem:
+        notes = (*notes, found_amendments.problem)
+    return replace(answer, links=replace(found_amendments, supersedes=older), notes=notes)
 
 
 def _with_linkers(answer: Answer, fact: Fact, attributor: Attributor) -> Answer:
