@@ -45,7 +45,7 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
     top = next((folder / inside for inside in FOLDERS if (folder / inside).is_dir()), folder)
     if not top.is_dir():
         raise UsageError(f"there is no folder '{folder}'", f"name a folder of skills: each skill has a {FILE}")
-    names, left = markdown_below(top)
+    names, left_out = markdown_below(top)
     homes = sorted({str(PurePosixPath(name).parent) for name in names if PurePosixPath(name).name == FILE})
     if not homes:
         raise UsageError(f"there is no {FILE} in '{folder}'", "name a folder of skills, as .agents/skills")
@@ -53,27 +53,27 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
     for name in names:
         home = next((home for home in reversed(homes) if home == "." or name.startswith(f"{home}/")), None)
         if home is None:
-            left.append((name, "belongs to no skill"))
+            left_out.append((name, "belongs to no skill"))
             continue
         try:
             data = read_bytes(top, name, MAX_MEMORY_FILE_BYTES + 1)
         except (OSError, OutsideRepository):
-            left.append((name, "cannot be read"))
+            left_out.append((name, "cannot be read"))
             continue
         try:
             restored = _restored(name, data)
         except UnicodeEncodeError:
-            left.append((name, "its front matter holds what is no text"))
+            left_out.append((name, "its front matter holds what is no text"))
             continue
         title, inside = home.replace("/", "-"), name.removeprefix(f"{home}/")
         if home == ".":
             title, inside = top.resolve().name, name
         arrival = restored or Arrival(name, f"{HOME}/{title}/{inside}", data)
         if arrival.path in arrivals:
-            left.append((name, f"'{arrival.path}' comes from {arrivals[arrival.path].name} too"))
+            left_out.append((name, f"'{arrival.path}' comes from {arrivals[arrival.path].name} too"))
         else:
             arrivals[arrival.path] = arrival
-    return list(arrivals.values()), left
+    return list(arrivals.values()), left_out
 
 
 def _restored(name: str, data: bytes) -> Arrival | None:
@@ -92,13 +92,13 @@ def _restored(name: str, data: bytes) -> Arrival | None:
     path, front = metadata.get(PATH), metadata.get(FRONT)
     if not isinstance(path, str) or not isinstance(front, str) or kind(path) is not Kind.SKILL or ".." in path:
         return None
-    old = body = "\n".join(lines[closing_line(lines) :])
+    old_text = body = "\n".join(lines[closing_line(lines) :])
     if front:
-        old = f"---\n{front}\n---\n{body}"
-    if _description(old, path) == keys.get("description"):
-        return Arrival(name, path, old.encode())
-    others = [line for line in front.split("\n") if line and not line.startswith("description:")]
-    rows = [*others, *rendered([("description", keys.get("description"))])]
+        old_text = f"---\n{front}\n---\n{body}"
+    if _description(old_text, path) == keys.get("description"):
+        return Arrival(name, path, old_text.encode())
+    other_keys = [line for line in front.split("\n") if line and not line.startswith("description:")]
+    rows = [*other_keys, *rendered([("description", keys.get("description"))])]
     return Arrival(name, path, "\n".join(["---", *rows, "---", body]).encode())
 
 
@@ -114,17 +114,17 @@ def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
     """
     chosen = {path: text for path, text in sorted(texts.items()) if kind(path) is Kind.SKILL}
     homes = {str(PurePosixPath(path).parent) for path in chosen if PurePosixPath(path).name == FILE} - {HOME}
-    made: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     for path, text in chosen.items():
         if any(path.startswith(f"{home}/") for home in homes):
-            made[path.removeprefix(f"{HOME}/")] = text.encode()
-    taken = {place.split("/")[0] for place in made}
+            files[path.removeprefix(f"{HOME}/")] = text.encode()
+    names = {place.split("/")[0] for place in files}
     for path, text in chosen.items():
-        if path.removeprefix(f"{HOME}/") not in made:
-            name = _free(_skill_name(path), taken)
-            taken.add(name)
-            made[f"{name}/{FILE}"] = skill_of(path, text, name).encode()
-    return made
+        if path.removeprefix(f"{HOME}/") not in files:
+            name = _free(_skill_name(path), names)
+            names.add(name)
+            files[f"{name}/{FILE}"] = skill_of(path, text, name).encode()
+    return files
 
 
 def skill_of(path: str, text: str, name: str) -> str:
@@ -157,8 +157,8 @@ def _description(text: str, path: str) -> str:
 
 def _keys(lines: Sequence[str]) -> dict[str, Any]:
     """The front matter; {} if there is none or it cannot be read."""
-    found = read(lines)
-    return nested(lines, found.end) if found.end and not found.fault else {}
+    front = read(lines)
+    return nested(lines, front.end) if front.end and not front.fault else {}
 
 
 def _skill_name(path: str) -> str:
@@ -170,7 +170,7 @@ def _skill_name(path: str) -> str:
     return f"skill-{hashlib.sha256(path.encode()).hexdigest()[:8]}"
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _free(name: str, taken_names: Collection[str]) -> str:
     """`name`, or the first of `name-2`, `name-3` ... that is not taken."""
     names = chain([name], (f"{name[: NAME_LIMIT - 4]}-{number}" for number in count(2)))
-    return next(free for free in names if free not in taken)
+    return next(candidate for candidate in names if candidate not in taken_names)

@@ -76,23 +76,23 @@ def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine
     """The new lines with a finding of the gate, by path and line. `changed`: path -> (bytes before, bytes after), None
     for no file. Removed and unchanged files, and findings on lines that the file had before, are left out."""
     policy = worktree_policy(repo, today)
-    found: list[GateLine] = []
-    for path, (before, after) in sorted(changed.items()):
-        if after is None or before == after:
+    gate_rows: list[GateLine] = []
+    for path, (old_data, new_data) in sorted(changed.items()):
+        if new_data is None or old_data == new_data:
             continue
-        old_lines = set(split_lines(before or b""))
-        lines = split_lines(after)
+        old_lines = set(split_lines(old_data or b""))
+        lines = split_lines(new_data)
         places: dict[tuple[int, int], list[Finding]] = {}
-        for finding in scan(Source([Blob(path, after)]), policy).findings:
+        for finding in scan(Source([Blob(path, new_data)]), policy).findings:
             first, last = _place(finding, lines)
             if any(line not in old_lines for line in lines[first - 1 : last]):
                 places.setdefault((first, last), []).append(finding)
-        seen: Counter[str] = Counter()
-        for place, rows in sorted(places.items()):
-            row = _gate_line(path, place, lines, rows, policy)
-            found.append(replace(row, earlier=seen[row.text]))
-            seen[row.text] += 1
-    return found
+        equal_rows: Counter[str] = Counter()
+        for place, findings in sorted(places.items()):
+            row = _gate_line(path, place, lines, findings, policy)
+            gate_rows.append(replace(row, earlier=equal_rows[row.text]))
+            equal_rows[row.text] += 1
+    return gate_rows
 
 
 def _place(finding: Finding, lines: Sequence[str]) -> tuple[int, int]:
@@ -101,21 +101,21 @@ def _place(finding: Finding, lines: Sequence[str]) -> tuple[int, int]:
 
 
 def allow_line_plan(
-    repo: Repository, config: Config, after: bytes, row: GateLine, decision: tuple[str, date, date, str]
+    repo: Repository, config: Config, new_data: bytes, row: GateLine, decision: tuple[str, date, date, str]
 ) -> Plan:
     """A plan of a commit on the current branch with exceptions of the gate for the findings of `row`.
 
-    `after`: the bytes of the file after the change. `decision`: (reason, last day, today, salt for a new file of
+    `new_data`: the bytes of the file after the change. `decision`: (reason, last day, today, salt for a new file of
     exceptions). Raises Changed when the findings are not there any more, UsageError for a past day, Refused when the
     gate refuses the reason; the plan raises GitMemError when the file of exceptions has uncommitted edits.
     """
-    lines = split_lines(after)
+    lines = split_lines(new_data)
 
-    def found(policy: Policy) -> list[Finding]:
-        rows = scan(Source([Blob(row.path, after)]), policy).findings
-        return [each for each in rows if _place(each, lines) == (row.first, row.last)]
+    def findings_in_place(policy: Policy) -> list[Finding]:
+        findings = scan(Source([Blob(row.path, new_data)]), policy).findings
+        return [finding for finding in findings if _place(finding, lines) == (row.first, row.last)]
 
-    return allow_found_plan(repo, config, found, row.path, decision)
+    return allow_found_plan(repo, config, findings_in_place, row.path, decision)
 
 
 def _gate_line(
@@ -124,27 +124,27 @@ def _gate_line(
     """The row of the lines `place` (first, last) with their findings."""
     first, last = place
     text = "".join(lines[first - 1 : last])
-    done = redaction(decode(text.encode("utf-8", "surrogateescape"))[0], path, policy, only_secrets=True)
+    redacted = redaction(decode(text.encode("utf-8", "surrogateescape"))[0], path, policy, only_secrets=True)
     masked = ""
-    if {finding.rule for finding in findings} <= set(done.rules) and not done.whole:
-        masked = done.text
+    if {finding.rule for finding in findings} <= set(redacted.rules) and not redacted.whole:
+        masked = redacted.text
     messages = tuple(dict.fromkeys(finding.message for finding in findings))
     blocks = any(finding.severity is Severity.BLOCK for finding in findings)
     allowable = all(finding.fingerprint for finding in findings)
     return GateLine(path, first, last, text, messages, blocks, masked, allowable)
 
 
-def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:
+def without(changed: Changed, rows: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:
     """path -> bytes of each changed file after the change, without the lines that are to be removed and with the chosen
     ones masked; None: no file.
 
-    `changed`: path -> (bytes before, bytes after). `found`: the result of `gate_lines` for `changed`. `choices`: key of
+    `changed`: path -> (bytes before, bytes after). `rows`: the result of `gate_lines` for `changed`. `choices`: key of
     a row -> choice; a row without a choice stays. Raises UsageError if a line cannot be masked.
     """
-    contents = {path: after for path, (before, after) in changed.items() if before != after}
-    for path in {row.path for row in found}:
+    contents = {path: new_data for path, (old_data, new_data) in changed.items() if old_data != new_data}
+    for path in {row.path for row in rows}:
         lines: list[str] = split_lines(contents[path] or b"")
-        for row in sorted((row for row in found if row.path == path), key=lambda row: -row.first):
+        for row in sorted((row for row in rows if row.path == path), key=lambda row: -row.first):
             choice = choices.get(row.key)
             if choice is Choice.MASK and not row.masked:
                 raise UsageError("no mask mends this line: take it out")
@@ -157,24 +157,24 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
 
 
 def takeover_plan(
-    name: str, tip: str, changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]
+    name: str, tip: str, changed: Changed, rows: Sequence[GateLine], choices: Mapping[str, Choice]
 ) -> Callable[[Reading], CommitDraft[None]]:
     """A plan of one commit with the files of the branch `name` at `tip`, with the chosen lines removed or masked.
-    `changed`, `found`, `choices`: as for `without`.
+    `changed`, `rows`, `choices`: as for `without`.
 
     This function raises UsageError if a line cannot be masked. The plan raises GitMemError if a file has edits or is
     not as it was.
     """
-    contents = without(changed, found, choices)
+    contents = without(changed, rows, choices)
 
     def plan(reading: Reading) -> CommitDraft[None]:
         for path in contents:
-            before = changed[path][0]
-            if before is None and reading.raw(path) is not None:
+            old_data = changed[path][0]
+            if old_data is None and reading.raw(path) is not None:
                 raise GitMemError(Message("'{}' is here already and in no commit", path), "commit it, or move it away")
-            if before is not None and reading.committed(path) != before:
+            if old_data is not None and reading.committed(path) != old_data:
                 raise GitMemError(Message("'{}' is not what it was", path), "look at it as it is now")
-        count = sum(row.key in choices for row in found)
+        count = sum(row.key in choices for row in rows)
         lost = sum(len(set(split_lines(old or b"")) - set(split_lines(new or b""))) for old, new in changed.values())
         recorded = trailers.CommitRecord(
             reason=f"{counted(count, 'line')} taken out or masked, which the gate stops",

@@ -107,13 +107,15 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
     head = repo.head()
     if head is None:
         return []
-    found: list[OpenBranch] = []
+    branches: list[OpenBranch] = []
     layout = layout_at(repo, head, config)
     refs = sorted(repo.refs(PREFIX))
     done = takeovers(repo, {tip for _, tip in refs if tip != head})
-    over = [OpenBranch(ref.removeprefix(PREFIX), tip, 0, taken_over=done[tip]) for ref, tip in refs if tip in done]
+    taken_over = [
+        OpenBranch(ref.removeprefix(PREFIX), tip, 0, taken_over=done[tip]) for ref, tip in refs if tip in done
+    ]
     for ref, tip in refs:
-        if len(found) == MAX_BRANCHES:
+        if len(branches) == MAX_BRANCHES:
             break
         if tip in done or repo.is_ancestor(tip, head):
             continue
@@ -123,8 +125,8 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
             facts = sum(
                 kind(row.path) in LONG_TERM_KINDS or (kind(row.path) in KINDS and bool(row.fact.meta)) for row in rows
             )
-            found.append(OpenBranch(ref.removeprefix(PREFIX), tip, facts, len(rows) - facts))
-    return found + over[:MAX_BRANCHES]
+            branches.append(OpenBranch(ref.removeprefix(PREFIX), tip, facts, len(rows) - facts))
+    return branches + taken_over[:MAX_BRANCHES]
 
 
 def branch_merge(repo: Repository, config: Config, name: str, today: date) -> BranchMerge:
@@ -191,17 +193,17 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
     """
     if not all(oids):
         raise GitMemError(Message("one side removed '{}' and the other changed it", path), "settle that with git merge")
-    before = file_at(repo, base, path) or b""
+    base_data = file_at(repo, base, path) or b""
     ours, theirs = (repo.read(oid) for oid in oids)
     marks = [line.encode() for line in LABELS.block((), (), ())]
-    if max(map(len, (before, ours, theirs))) > MAX_MEMORY_FILE_BYTES or any(
+    if max(map(len, (base_data, ours, theirs))) > MAX_MEMORY_FILE_BYTES or any(
         mark in data for mark in marks for data in (ours, theirs)
     ):
         raise GitMemError(
             Message("'{}' is too large to merge here, or holds the marks of a conflict", path), "git merge"
         )
     merged = merge_memory(
-        before, ours, theirs, path, lambda b, o, t: merge_text(repo.environ, o, b, t, marker=MARK), LABELS,
+        base_data, ours, theirs, path, lambda b, o, t: merge_text(repo.environ, o, b, t, marker=MARK), LABELS,
         config.memory_daily,
     ).data  # fmt: skip
     return MergedFile(path, tuple(_parts(merged, path, number)))
@@ -237,21 +239,21 @@ def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> d
 
 
 def outcome(
-    repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes]
+    repo: Repository, merge: BranchMerge, contents: Mapping[str, bytes]
 ) -> dict[str, tuple[bytes | None, bytes | None]]:
     """path -> (its bytes before the merge, its bytes after it), for the memory files that the branch changed; None if
     there is no file. `contents`: bytes of the files that both sides changed, from `settled`."""
-    blobs = repo.blobs(shown.head, [path for path, _ in shown.brought])
+    blobs = repo.blobs(merge.head, [path for path, _ in merge.brought])
     result: dict[str, tuple[bytes | None, bytes | None]] = {}
-    for path, oid in shown.brought:
-        before = after = None
+    for path, oid in merge.brought:
+        old_data = new_data = None
         if path in blobs:
-            before = repo.read(blobs[path])
+            old_data = repo.read(blobs[path])
         if path in contents:
-            after = contents[path]
+            new_data = contents[path]
         elif oid:
-            after = repo.read(oid)
-        result[path] = before, after
+            new_data = repo.read(oid)
+        result[path] = old_data, new_data
     return result
 
 
@@ -272,35 +274,35 @@ def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:
     )
 
 
-def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
-    """Make the merge `shown` in one commit and move the current branch to it. Returns the commit's oid.
+def merge_branch(repo: Repository, merge: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
+    """Make `merge` in one commit and move the current branch to it. Returns the commit's oid.
 
     `contents`: bytes of the files that both sides changed, from `settled`. Raises Changed if a branch moved meanwhile,
     GitFailed if a hook refuses or local edits would be overwritten, Refused if the gate blocks, GitMemError if the
     branch changes more than memory or if another merge is in progress. Nothing is changed then.
     """
     ensure_can_commit(repo)
-    before = position(repo)
-    if (before.head, dict(repo.refs(PREFIX)).get(PREFIX + shown.name)) != (shown.head, shown.tip):
+    old_position = position(repo)
+    if (old_position.head, dict(repo.refs(PREFIX)).get(PREFIX + merge.name)) != (merge.head, merge.tip):
         raise Changed("one of the branches moved meanwhile; nothing was merged", "look at it as it is now")
-    made = made_merge(repo, shown, contents, today)
+    merge_commit = made_merge(repo, merge, contents, today)
     with writer(repo):
-        ensure_position(repo, before)
-        go_forward(repo, shown, made)
-    return made
+        ensure_position(repo, old_position)
+        go_forward(repo, merge, merge_commit)
+    return merge_commit
 
 
-def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
+def made_merge(repo: Repository, merge: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
     """Make the commit of a merge in a temporary work tree, with hooks and gate. Returns its oid; no branch has it yet.
 
     Raises GitFailed if a hook refuses, Refused if the gate blocks, GitMemError if the branch changes more than memory
     or if Git merges a file to other bytes than shown.
     """
-    if shown.others:
-        raise GitMemError(Message("'{}' changes more than memory", shown.name), f"git merge {encode(shown.name)}")
-    with detached_worktree(repo, shown.head) as temporary:
+    if merge.others:
+        raise GitMemError(Message("'{}' changes more than memory", merge.name), f"git merge {encode(merge.name)}")
+    with detached_worktree(repo, merge.head) as temporary:
         try:
-            run_git(temporary, ["merge", "--no-commit", "--no-ff", "--quiet", shown.tip])
+            run_git(temporary, ["merge", "--no-commit", "--no-ff", "--quiet", merge.tip])
         except GitFailed:
             if not merging(temporary):
                 raise
@@ -309,30 +311,30 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
             write_atomic(temporary.root, path, data)
         if contents:
             run_git(temporary, ["add", "--", *contents])
-        rows = [f"- {encode(row.path)}: conflict {row.number + 1} settled" for row in shown.conflicts]
-        message = "\n".join([shown.message, "", *rows]) + "\n"
+        rows = [f"- {encode(row.path)}: conflict {row.number + 1} settled" for row in merge.conflicts]
+        message = "\n".join([merge.message, "", *rows]) + "\n"
         run_commit(temporary, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], stdin=message)
-        made = temporary.head()
-        assert made is not None
-        expected = outcome(repo, shown, contents)
-        for change in repo.changes(shown.head, made):
-            after = repo.read(change.new_oid) if change.new_oid else None
-            if change.path not in expected or expected[change.path][1] != after:
+        merge_commit = temporary.head()
+        assert merge_commit is not None
+        expected = outcome(repo, merge, contents)
+        for change in repo.changes(merge.head, merge_commit):
+            new_data = repo.read(change.new_oid) if change.new_oid else None
+            if change.path not in expected or expected[change.path][1] != new_data:
                 words = Message("git makes something else of '{}' than was shown; nothing was merged", change.path)
-                raise GitMemError(words, f"git merge {encode(shown.name)}")
-        ensure_gate_passes(repo, CommitRange(shown.head, made, shown.head), today)
-    return made
+                raise GitMemError(words, f"git merge {encode(merge.name)}")
+        ensure_gate_passes(repo, CommitRange(merge.head, merge_commit, merge.head), today)
+    return merge_commit
 
 
-def go_forward(repo: Repository, shown: BranchMerge, made: str) -> None:
-    """Move the current branch from `shown.head` to the merge `made`, and record it for `git mem undo`.
+def go_forward(repo: Repository, merge: BranchMerge, merge_commit: str) -> None:
+    """Move the current branch from `merge.head` to `merge_commit`, and record it for `git mem undo`.
 
     The caller holds the lock of all writers. Raises GitFailed if a file of the work tree would be overwritten or the
     branch moved.
     """
-    paths = [change.path for change in repo.changes(shown.head, made)]
-    before = Reading(repo)
-    noted = {path: before.raw(path) for path in paths}
-    run_git(repo, ["merge", "--ff-only", "--quiet", made])
-    after = Reading(repo)
-    undo_record.remember(repo, noted, {path: after.raw(path) for path in paths}, made)
+    paths = [change.path for change in repo.changes(merge.head, merge_commit)]
+    reading_before = Reading(repo)
+    noted = {path: reading_before.raw(path) for path in paths}
+    run_git(repo, ["merge", "--ff-only", "--quiet", merge_commit])
+    reading_after = Reading(repo)
+    undo_record.remember(repo, noted, {path: reading_after.raw(path) for path in paths}, merge_commit)

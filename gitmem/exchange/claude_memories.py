@@ -34,22 +34,22 @@ def read_memories(path: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
     archive is damaged or too large.
     """
     arrivals: dict[str, Arrival] = {}
-    left: list[tuple[str, str]] = []
+    left_out: list[tuple[str, str]] = []
     names = _project_names(path)
     account = 0
     for place, file in files_named(path, _MEMORIES):
-        named = _MEMORIES.search(place)
+        match = _MEMORIES.search(place)
         values = _objects(file)
-        if values is None or named is None:
-            left.append((place, "cannot be read: it is no JSON of at most 16 MiB"))
+        if values is None or match is None:
+            left_out.append((place, "cannot be read: it is no JSON of at most 16 MiB"))
             continue
         for value in values:
-            notes = list(_notes(named[0].lstrip("/:"), value, names, account))
+            notes = list(_notes(match[0].lstrip("/:"), value, names, account))
             arrivals |= {note.path: note for note in notes if note.path not in arrivals}
             account += bool(notes)
             if notes and value.get("memory_files"):
-                left.append((f"{place}#memory_files", "is of a form that is not known"))
-    return list(arrivals.values()), left
+                left_out.append((f"{place}#memory_files", "is of a form that is not known"))
+    return list(arrivals.values()), left_out
 
 
 def _notes(name: str, value: Mapping[str, Any], names: Mapping[str, str], account: int) -> Iterator[Arrival]:

@@ -84,7 +84,7 @@ def import_plan(
     repo: Repository,
     config: Config,
     arrivals: Iterable[Arrival],
-    left: Iterable[tuple[str, str]] = (),
+    unread: Iterable[tuple[str, str]] = (),
     notes: Iterable[str] = (),
     *,
     instructions: bool = False,
@@ -92,76 +92,76 @@ def import_plan(
     """What an import of these documents would write; nothing is written yet. Each document passes the gate, which may
     mask or refuse it. None replaces a file with another text; MEMORY.md and the archive get the facts that they lack.
 
-    `left`, `notes`: from the reader of the documents, and passed on. `instructions`: also import files that tell agents
-    what to do. Raises GitMemError in a bare repository.
+    `unread`, `notes`: from the reader of the documents, and passed on. `instructions`: also import files that tell
+    agents what to do. Raises GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     files: list[Arrival] = []
-    out, same, all_notes = list(left), list[str](), list(notes)
+    left_out, unchanged, all_notes = list(unread), list[str](), list(notes)
     masked: list[tuple[str, tuple[Mask, ...]]] = []
     for arrival in arrivals:
         if not instructions and (kind(arrival.path) in GUIDES or agents_read(arrival.path)):
-            out.append((arrival.name, STEERS))
+            left_out.append((arrival.name, STEERS))
             continue
-        safe, why, masks = pass_gate(arrival.data, arrival.path, config)
-        if why:
-            out.append((arrival.name, why))
+        safe_data, reason, masks = pass_gate(arrival.data, arrival.path, config)
+        if reason:
+            left_out.append((arrival.name, reason))
             continue
         try:
-            there = read_bytes(repo.root, arrival.path, MAX_MEMORY_FILE_BYTES + 1)
+            present_data = read_bytes(repo.root, arrival.path, MAX_MEMORY_FILE_BYTES + 1)
         except FileNotFoundError:
-            there = None
+            present_data = None
         except (OSError, OutsideRepository) as error:
-            out.append((arrival.name, f"'{arrival.path}' cannot be written: {error}"))
+            left_out.append((arrival.name, f"'{arrival.path}' cannot be written: {error}"))
             continue
-        if there is None and (why := problem_of_new_name(arrival.path)):
-            out.append((masked_name(arrival.name), why))
+        if present_data is None and (reason := problem_of_new_name(arrival.path)):
+            left_out.append((masked_name(arrival.name), reason))
             continue
-        if there == safe:
-            same.append(arrival.path)
+        if present_data == safe_data:
+            unchanged.append(arrival.path)
             continue
-        if there is not None and there not in template_versions(arrival.path):
+        if present_data is not None and present_data not in template_versions(arrival.path):
             if kind(arrival.path) not in WITH_FACTS:
-                out.append((arrival.name, f"'{arrival.path}' is there already and says something else"))
+                left_out.append((arrival.name, f"'{arrival.path}' is there already and says something else"))
                 continue
-            safe, note = _with_facts(repo, there, safe)
+            safe_data, note = _with_facts(repo, present_data, safe_data)
             all_notes.append(f"{arrival.path} {note}")
-            if safe == there:
-                same.append(arrival.path)
+            if safe_data == present_data:
+                unchanged.append(arrival.path)
                 continue
         if masks:
             masked.append((arrival.name, masks))
-        files.append(Arrival(arrival.name, arrival.path, safe, there))
-    return DocumentImport(tuple(files), tuple(out), tuple(same), tuple(masked), tuple(all_notes))
+        files.append(Arrival(arrival.name, arrival.path, safe_data, present_data))
+    return DocumentImport(tuple(files), tuple(left_out), tuple(unchanged), tuple(masked), tuple(all_notes))
 
 
-def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]:
-    """The file of facts `there` with the facts of `new` that it lacks, and a note about what was added.
+def _with_facts(repo: Repository, present: bytes, new: bytes) -> tuple[bytes, str]:
+    """The file of facts `present` with the facts of `new` that it lacks, and a note about what was added.
 
     Each fact comes with the lines indented below it, under its heading. A fact that somebody removed here is not added.
     """
-    memory, other = facts.parse(there), facts.parse(new)
-    known = {fact.id for fact in memory.facts}
-    lacking = [entry for entry in other.items if entry.fact.id not in known]
+    memory, arriving = facts.parse(present), facts.parse(new)
+    present_ids = {fact.id for fact in memory.facts}
+    lacking = [entry for entry in arriving.items if entry.fact.id not in present_ids]
     head = repo.head()
     removed = frozenset[str]()
     if head and lacking:
         removed = rejections(repo, read_ledger(repo, [head])).hashes
-    wanted = [entry for entry in lacking if text_hash(entry.fact.text) not in removed]
+    added = [entry for entry in lacking if text_hash(entry.fact.text) not in removed]
     groups: dict[tuple[str, ...], list[tuple[list[str], Fact]]] = {}
-    for entry in wanted:
+    for entry in added:
         fact = entry.fact
         names = (fact.heading,) if fact.heading else HEADINGS.get(fact.get("type"), HEADINGS["fact"])
-        block = [line.rstrip("\r\n") + memory.newline for line in other.lines[entry.start - 1 : entry.end]]
+        block = [line.rstrip("\r\n") + memory.newline for line in arriving.lines[entry.start - 1 : entry.end]]
         groups.setdefault(names, []).append((block, fact))
-    here = {fact.id: _details(fact) for fact in memory.facts}
-    others = [entry.fact for entry in other.items]
-    changed = sum(here.get(fact.id, _details(fact)) != _details(fact) for fact in others)
+    present_details = {fact.id: _details(fact) for fact in memory.facts}
+    arriving_facts = [entry.fact for entry in arriving.items]
+    changed = sum(present_details.get(fact.id, _details(fact)) != _details(fact) for fact in arriving_facts)
     for names, rows in groups.items():
         memory = facts.insert_all(memory, rows, names)
-    words = f"gets {counted(len(wanted), 'fact')}, {len(others) - len(lacking)} there already"
-    left_out = len(lacking) - len(wanted)
+    words = f"gets {counted(len(added), 'fact')}, {len(arriving_facts) - len(lacking)} there already"
+    left_out = len(lacking) - len(added)
     if left_out:
         words += f", {left_out} taken out here before stay out"
     if changed == 1:

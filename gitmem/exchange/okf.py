@@ -102,9 +102,9 @@ def stale_after(until: str) -> Instant | None:
 # -- a file as a concept ---------------------------------------------------------------------------------------------
 
 
-def wrapped(text: str, keys: Keys, own: Mapping[str, Any]) -> str:
-    """The text of a memory file as a concept: the `keys` that its front matter lacks are added, and `own` as the value
-    of our key `gitmem`. `unwrapped` restores the text.
+def wrapped(text: str, keys: Keys, own_values: Mapping[str, Any]) -> str:
+    """The text of a memory file as a concept: the `keys` that its front matter lacks are added, and `own_values` as the
+    value of our key `gitmem`. `unwrapped` restores the text.
 
     If the file has no front matter, one that cannot be read, our key or an empty `type`, the whole file becomes the
     text below a new front matter.
@@ -112,7 +112,7 @@ def wrapped(text: str, keys: Keys, own: Mapping[str, Any]) -> str:
     lines = text.split("\n")
     present = _own_front_matter(lines)
     added = [(key, value) for key, value in keys if key not in (present or ())]
-    value = {**own, "added": [key for key, _ in added], "front": present is not None}
+    value = {**own_values, "added": [key for key, _ in added], "front": present is not None}
     rows = rendered([*added, (OWN_KEY, value)])
     if present is None:
         return "\n".join(["---", *rows, "---", text])
@@ -147,16 +147,16 @@ def read(text: str) -> Concept:
     lines = text.split("\n")
     end = front_matter.closing_line(lines)
     keys = _mapping(lines, end) or {}
-    own = keys.get(OWN_KEY)
-    return Concept(text, keys, own if isinstance(own, dict) else {})
+    own_values = keys.get(OWN_KEY)
+    return Concept(text, keys, own_values if isinstance(own_values, dict) else {})
 
 
 def is_text(concept: Concept) -> bool:
     """Whether the front matter of a concept can be written as UTF-8. Only a path and what `git mem` recorded from the
     history may hold bytes that are not UTF-8."""
-    own = {key: value for key, value in concept.own.items() if key not in ("path", "file")}
-    others = {key: value for key, value in concept.keys.items() if key not in (OWN_KEY, *KNOWN_BY_HISTORY)}
-    whole, plain = (json.dumps(value, ensure_ascii=False) for value in (concept.keys, [own, others]))
+    own_values = {key: value for key, value in concept.own.items() if key not in ("path", "file")}
+    other_values = {key: value for key, value in concept.keys.items() if key not in (OWN_KEY, *KNOWN_BY_HISTORY)}
+    whole, plain = (json.dumps(value, ensure_ascii=False) for value in (concept.keys, [own_values, other_values]))
     return not re.search("[\ud800-\udc7f\udd00-\udfff]", whole) and not re.search("[\ud800-\udfff]", plain)
 
 
@@ -165,22 +165,22 @@ def unwrapped(concept: Concept) -> str:
     matter."""
     lines = concept.text.split("\n")
     end = front_matter.closing_line(lines)
-    drop = {OWN_KEY}
+    dropped_keys = {OWN_KEY}
     if isinstance(names := concept.own.get("added"), list):
-        drop.update(names)
-    kept: list[str] = []
-    dropped = block = False
+        dropped_keys.update(names)
+    kept_lines: list[str] = []
+    is_dropped = is_block = False
     for line in lines[1 : end - 1]:
         key = _KEY.match(line)
         if key:
-            dropped, block = key[1] in drop, not key[2].strip()
-        elif dropped and not line[:1].isspace() and not (block and line.startswith("- ")):
-            dropped = False
-        if not dropped:
-            kept.append(line)
-    if concept.own.get("front") != "true" and not any(line.strip() for line in kept):
+            is_dropped, is_block = key[1] in dropped_keys, not key[2].strip()
+        elif is_dropped and not line[:1].isspace() and not (is_block and line.startswith("- ")):
+            is_dropped = False
+        if not is_dropped:
+            kept_lines.append(line)
+    if concept.own.get("front") != "true" and not any(line.strip() for line in kept_lines):
         return "\n".join(lines[end:])
-    return "\n".join([lines[0], *kept, *lines[end - 1 :]])
+    return "\n".join([lines[0], *kept_lines, *lines[end - 1 :]])
 
 
 def _own_front_matter(lines: Sequence[str]) -> dict[str, Any] | None:
@@ -210,13 +210,13 @@ def fact_concept(lines: Sequence[str], fact: Fact, file: str, origin: Origin) ->
     """The text of the concept for one fact. `lines`: the fact's lines in `file`, without line ends; an import restores
     them."""
     keys = [*_fact_keys(fact), *origin.keys]
-    own = {"fact": fact.id, "file": file, "line": "\n".join(lines), "records": _digest(dict(keys))}
+    own_values = {"fact": fact.id, "file": file, "line": "\n".join(lines), "records": _digest(dict(keys))}
     marks = [f"s{number}" for number in range(1, len(origin.sources) + 1)]
     body = [fact.text + "".join(f"[^{mark}]" for mark in marks)]
     if marks:
         body.append("")
     body += [f"[^{mark}]: {title}" for mark, (_, title, _) in zip(marks, origin.sources, strict=True)]
-    return "\n".join(["---", *rendered([*keys, (OWN_KEY, own)]), "---", "", *body, ""])
+    return "\n".join(["---", *rendered([*keys, (OWN_KEY, own_values)]), "---", "", *body, ""])
 
 
 def fact_link(marker: str, fact: Fact, place: str, end: str = "") -> str:
@@ -246,19 +246,19 @@ def fact_line(concept: Concept) -> tuple[str, bool]:
         memory = parse_lines([line])
     end = line[len(line.rstrip("\r")) :]
     entry = next(iter(memory.items), None)
-    marker, old = "- ", Fact("", "", 0)
+    marker, old_fact = "- ", Fact("", "", 0)
     if entry:
-        marker, old = marker_of(memory, entry), entry.fact
-    meta = old.meta
+        marker, old_fact = marker_of(memory, entry), entry.fact
+    meta = old_fact.meta
     changed = concept.own.get("records") != _digest(concept.keys)
-    before, now = _comment_keys(dict(_fact_keys(old))), _comment_keys(concept.keys)
+    old_keys, new_keys = _comment_keys(dict(_fact_keys(old_fact))), _comment_keys(concept.keys)
     text = _body(concept)
-    if (text, now) == (old.text, before):
+    if (text, new_keys) == (old_fact.text, old_keys):
         return line, changed
     for key in ("type", "tags", "until"):
-        if now.get(key) != before.get(key):
-            meta = _with_key(meta, key, now.get(key, ""))
-    if entry and text == old.text:
+        if new_keys.get(key) != old_keys.get(key):
+            meta = _with_key(meta, key, new_keys.get(key, ""))
+    if entry and text == old_fact.text:
         return "\n".join(with_comment(memory, entry, meta).lines), changed
     if comment := render_comment(meta):
         text += f" {comment}"
@@ -297,16 +297,16 @@ def _comment_keys(keys: Mapping[str, Any]) -> dict[str, str]:
 
 def _with_key(meta: Meta, key: str, value: str) -> Meta:
     """The comment with `value` in place of the first value of `key`; "" removes the key."""
-    kept: list[tuple[str, str]] = []
-    for name, old in meta:
+    pairs: list[tuple[str, str]] = []
+    for name, old_value in meta:
         if name != key:
-            kept.append((name, old))
+            pairs.append((name, old_value))
         elif value:
-            kept.append((key, value))
+            pairs.append((key, value))
             value = ""
     if value:
-        return (*kept, (key, value))
-    return tuple(kept)
+        return (*pairs, (key, value))
+    return tuple(pairs)
 
 
 def _body(concept: Concept) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -70,8 +70,8 @@ def bundle(repo: Repository, config: Config, commit: str, today: date, below: st
         raise UsageError(f"there is no memory file below '{below}' at {commit[:12]}", "git mem export okf FOLDER")
     texts = committed_texts(repo, chosen, tree_policy(repo, commit, today))
     maker = _BundleMaker(texts.shown, prefix, History(repo, commit, config))
-    made = {place: text.encode() for place, text in maker.files().items()}
-    return Bundle(made, texts.left, texts.withheld, maker.facts)
+    files_made = {place: text.encode() for place, text in maker.files().items()}
+    return Bundle(files_made, texts.left, texts.withheld, maker.facts)
 
 
 def skill_bundle(repo: Repository, config: Config, commit: str, today: date) -> Bundle:
@@ -104,26 +104,26 @@ def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], 
     sizes = repo.sizes(sorted(set(files.values())))
     data = dict(repo.read_many(sorted(oid for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES)))
     texts: dict[str, str] = {}
-    left: list[tuple[str, str]] = []
+    left_out: list[tuple[str, str]] = []
     mask = forgotten_texts(repo)
     for path, oid in files.items():
-        found = data.get(oid)
-        if found is None:
-            left.append((path, f"is larger than {counted(MAX_MEMORY_FILE_BYTES, 'byte')}"))
+        content = data.get(oid)
+        if content is None:
+            left_out.append((path, f"is larger than {counted(MAX_MEMORY_FILE_BYTES, 'byte')}"))
             continue
-        _, problems = decode(found, path)
+        _, problems = decode(content, path)
         if problems:
-            left.append((path, problems[0].message))
+            left_out.append((path, problems[0].message))
         elif not path.endswith(".md"):
-            left.append((path, "is not Markdown"))
+            left_out.append((path, "is not Markdown"))
         else:
-            texts[path] = mask.masked(found.decode())
-    return texts, left
+            texts[path] = mask.masked(content.decode())
+    return texts, left_out
 
 
 def _without_blocked_lines(path: str, text: str, policy: Policy) -> str:
     """The text without the lines that the gate would block."""
-    findings = [found for found in scan_text(text, path, policy) if found.severity is Severity.BLOCK]
+    findings = [finding for finding in scan_text(text, path, policy) if finding.severity is Severity.BLOCK]
     return "\n".join(withhold_lines(text.split("\n"), findings))
 
 
@@ -139,18 +139,18 @@ class _BundleMaker:
 
     def files(self) -> dict[str, str]:
         """Path in the bundle -> text."""
-        made: dict[str, str] = {}
+        files: dict[str, str] = {}
         for path, text in self._texts.items():
             name = PurePosixPath(self._places[path]).name
             if self._prefix and (name in okf.RESERVED or okf.is_concept(text)):
-                made[self._places[path]] = text
+                files[self._places[path]] = text
             elif kind(path) in WITH_FACTS:
-                made.update(self._with_facts(path, text))
+                files.update(self._with_facts(path, text))
             else:
-                made[self._places[path]] = self._concept(path, text)
+                files[self._places[path]] = self._concept(path, text)
         if not self._prefix:
-            made["index.md"] = _index(self._listed)
-        return made
+            files["index.md"] = _index(self._listed)
+        return files
 
     def _place(self, path: str, text: str) -> str:
         """The path of a memory file in the bundle: its path in memory, but no hidden name and no reserved name.
@@ -159,8 +159,8 @@ class _BundleMaker:
         """
         below = PurePosixPath(path.removeprefix(self._prefix))
         top = len(below.parts) == 1
-        kept = self._prefix and (okf.is_concept(text) or okf.is_listing(below.name, text, top=top))
-        if below.name in okf.RESERVED and not kept:
+        keeps_its_name = self._prefix and (okf.is_concept(text) or okf.is_listing(below.name, text, top=top))
+        if below.name in okf.RESERVED and not keeps_its_name:
             below = below.with_name(f"{below.stem}-note.md")
         return self._free("/".join(part.lstrip(".") or "_" for part in below.parts))
 
@@ -180,8 +180,8 @@ class _BundleMaker:
         title = title or PurePosixPath(path).stem.encode(errors="replace").decode()
         until, cited = document.front_matter.get("until", ""), document.front_matter.get("src", ())
         spans = filter(None, map(parse_span, items_of(cited)))
-        by, at = self._history.last_change(path)
-        origin = okf.Origin(by, at, (), tuple(map(self._source, spans)))
+        author, changed_at = self._history.last_change(path)
+        origin = okf.Origin(author, changed_at, (), tuple(map(self._source, spans)))
         keys = [("type", type_name), ("title", title), *origin.keys]
         if isinstance(until, str) and (stale := okf.stale_after(until)):
             keys.append(("stale_after", stale))
@@ -195,26 +195,26 @@ class _BundleMaker:
         Each top-level list item becomes a concept of its own, and a link replaces its lines in the file. All other text
         of the file stays.
         """
-        made: dict[str, str] = {}
+        concepts: dict[str, str] = {}
         lines: list[str | None] = list(text.split("\n"))
         memory = memory_facts.parse(text.encode())
-        found = memory.items
-        for entry in found:
+        entries = memory.items
+        for entry in entries:
             fact = entry.fact
-            own = [line for line in lines[entry.start - 1 : fact.end] if line is not None]
+            fact_lines = [line for line in lines[entry.start - 1 : fact.end] if line is not None]
             place = self._free(f"facts/{fact.id}.md")
             origin, spans = self._history.of_fact(path, fact)
             sources = tuple(map(self._source, spans))
-            made[place] = okf.fact_concept(own, fact, path, okf.Origin(origin.by, origin.at, origin.verified, sources))
-            end = own[-1][len(own[-1].rstrip("\r")) :]
+            concepts[place] = okf.fact_concept(fact_lines, fact, path, replace(origin, sources=sources))
+            end = fact_lines[-1][len(fact_lines[-1].rstrip("\r")) :]
             link = okf.fact_link(memory_facts.marker_of(memory, entry), fact, place, end)
-            lines[entry.start - 1 : fact.end] = [link, *[None] * (len(own) - 1)]
+            lines[entry.start - 1 : fact.end] = [link, *[None] * (len(fact_lines) - 1)]
             self._listed.setdefault(FACTS, []).append((fact.text[: okf.MAX_TITLE_CHARS], place, fact.get("type")))
-        self.facts += len(found)
-        made[self._places[path]] = self._concept(
-            path, "\n".join(line for line in lines if line is not None), counted(len(found), "fact")
+        self.facts += len(entries)
+        concepts[self._places[path]] = self._concept(
+            path, "\n".join(line for line in lines if line is not None), counted(len(entries), "fact")
         )
-        return made
+        return concepts
 
     def _source(self, span: Span) -> tuple[str, str, date | None]:
         """(resource, title, day) of cited lines, as in `okf.Origin`."""

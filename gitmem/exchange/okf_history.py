@@ -68,22 +68,22 @@ class History:
         oids = dict.fromkeys(self._blamed(path)[fact.line - 1 : fact.end])
         commits = [self._repo.commit(oid) for oid in oids]
         version = judged_version(self._checks, FactVersion(self._repo, path, fact, lambda: commits))
-        found = self._checks.attributor.attribution(version.path, version.fact, version.line_commit)
+        attribution = self._checks.attributor.attribution(version.path, version.fact, version.line_commit)
         problems = [
-            *self._checks.problems(version.fact, found),
-            *self._checks.policy_problems(version.path, version.fact, found, version.line_commit),
+            *self._checks.problems(version.fact, attribution),
+            *self._checks.policy_problems(version.path, version.fact, attribution, version.line_commit),
         ]
         writer = self._writers.get(fact.id)
         commit = writer.commit if writer else version.line_commit()
-        record = next((one for one in found.records if one.commit.oid == commit.oid), None)
-        by = actor(commit)
+        record = next((candidate for candidate in attribution.records if candidate.commit.oid == commit.oid), None)
+        author = actor(commit)
         if record and (model := record.model(text_hash(fact.text))):
-            by = f"git-mem/{_model(model)}"
+            author = f"git-mem/{_model(model)}"
         verified = self._reviews(commit)
-        if found.support is Support.IN_SOURCE and not problems:
+        if attribution.support is Support.IN_SOURCE and not problems:
             verified.append((CHECK, self._repo.commit(self._tip).commit_date))
-        spans = dict.fromkeys(Span(source.path, source.start_line, source.end_line) for source in found.sources)
-        return okf.Origin(by, commit.author_date, tuple(verified)), list(spans)
+        spans = dict.fromkeys(Span(source.path, source.start_line, source.end_line) for source in attribution.sources)
+        return okf.Origin(author, commit.author_date, tuple(verified)), list(spans)
 
     def _blamed(self, path: str) -> list[str]:
         """The commit of each line of a file, cached."""

@@ -50,10 +50,10 @@ def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> Read
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'", "git mem import okf FOLDER")
-    into = name or re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-._") or "bundle"
-    if not NAME.fullmatch(into):
+    folder_name = name or re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-._") or "bundle"
+    if not NAME.fullmatch(folder_name):
         raise UsageError(f"'{name}' cannot name a folder of memory", "letters, digits, '_', '-' and '.'")
-    names, left = markdown_below(folder)
+    names, left_out = markdown_below(folder)
     if not names:
         raise UsageError(f"there is no Markdown in '{folder}'", "a bundle is a folder of Markdown files")
     concepts: dict[str, okf.Concept] = {}
@@ -63,17 +63,17 @@ def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> Read
             raw[path] = read_bytes(folder, path, MAX_MEMORY_FILE_BYTES + 1)
             concept = okf.read(raw[path].decode())
             if _CONTROL.search(path) or not okf.is_text(concept):
-                left.append((path, NO_TEXT))
+                left_out.append((path, NO_TEXT))
             else:
                 concepts[path] = concept
         except (OSError, OutsideRepository):
-            left.append((path, "cannot be read"))
+            left_out.append((path, "cannot be read"))
         except UnicodeDecodeError:
-            left.append((path, "is not UTF-8"))
+            left_out.append((path, "is not UTF-8"))
     if not any(concept.own for concept in concepts.values()):
-        arrivals = [Arrival(path, f"memory/{into}/{path}", raw[path]) for path in concepts]
-        return ReadBundle(tuple(arrivals), tuple(left), (), own=False)
-    return _OwnBundle(concepts, left, Layout(extra=tuple(globs))).read()
+        arrivals = [Arrival(path, f"memory/{folder_name}/{path}", raw[path]) for path in concepts]
+        return ReadBundle(tuple(arrivals), tuple(left_out), (), own=False)
+    return _OwnBundle(concepts, left_out, Layout(extra=tuple(globs))).read()
 
 
 class _OwnBundle:
@@ -100,19 +100,19 @@ class _OwnBundle:
         """The files of the bundle at their old paths, in order, without facts and listings. A path that is not memory
         goes below `memory/`; one that cannot be a path of the repository, or is taken, is left out and added to
         `self._left`."""
-        taken: set[str] = set()
+        taken_paths: set[str] = set()
         for place, concept in self._concepts.items():
             if place in self._facts or (place in okf.RESERVED and not concept.own):
                 continue  # a fact, which is read with its file, or a listing that the export made
-            to = str(concept.own.get("path") or place)
-            if not is_memory(to, self._layout):
-                to = f"memory/{place}"
-            if not (_is_repository_path(to) and to.endswith(".md")) or to in taken:
-                self._left.append((place, f"'{to}' is no path that it can have"))
+            path = str(concept.own.get("path") or place)
+            if not is_memory(path, self._layout):
+                path = f"memory/{place}"
+            if not (_is_repository_path(path) and path.endswith(".md")) or path in taken_paths:
+                self._left.append((place, f"'{path}' is no path that it can have"))
                 continue
-            taken.add(to)
+            taken_paths.add(path)
             text = okf.unwrapped(concept) if concept.own else concept.text
-            yield Arrival(place, to, "\n".join(self._lines(text, to)).encode())
+            yield Arrival(place, path, "\n".join(self._lines(text, path)).encode())
 
     def _lines(self, text: str, path: str) -> Iterator[str]:
         """The lines of a file, with each fact in place of the link to it. Adds the facts to `self._linked`, and those

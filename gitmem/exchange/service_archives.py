@@ -50,8 +50,8 @@ def files_named(path: Path, names: re.Pattern[str], *, any_name: bool = False) -
 def _unpacked(path: Path, file: IO[bytes], names: re.Pattern[str]) -> list[tuple[str, IO[bytes]]]:
     """(name, private copy) of each file of a zip whose path `names` matches, sorted by path."""
     with zipfile.ZipFile(file) as archive:
-        found = sorted(name for name in archive.namelist() if names.search(name))
-        return [(f"{path}:{name}", _copy(archive.open(name))) for name in found]
+        matches = sorted(name for name in archive.namelist() if names.search(name))
+        return [(f"{path}:{name}", _copy(archive.open(name))) for name in matches]
 
 
 def _copy(source: IO[bytes]) -> IO[bytes]:

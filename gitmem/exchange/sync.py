@@ -124,11 +124,11 @@ def remote_of(repo: Repository, name: str, *, unattended: bool) -> Remote:
         raise GitMemError("no branch is checked out here", "git switch main")
     if shallow(repo):
         raise GitMemError("this clone has a part of the history only", "git fetch --unshallow")
-    own = name or _setting(repo, f"branch.{branch}.remote") or "origin"
-    if own == "." or "/" in own:
-        raise UsageError(f"'{own}' is no remote's name", "git remote lists them")
-    remote_url(repo, own)
-    return Remote(own, branch, bool(name), unattended)
+    remote_name = name or _setting(repo, f"branch.{branch}.remote") or "origin"
+    if remote_name == "." or "/" in remote_name:
+        raise UsageError(f"'{remote_name}' is no remote's name", "git remote lists them")
+    remote_url(repo, remote_name)
+    return Remote(remote_name, branch, bool(name), unattended)
 
 
 def sync(
@@ -191,59 +191,59 @@ class _Run:
         repo, remote = self.repo, self.remote
         if self.commit:
             _commit_memory(repo, self.config, self.today)
-        before = transaction.position(repo)
-        if before.branch != remote.branch:
+        old_position = transaction.position(repo)
+        if old_position.branch != remote.branch:
             raise GitMemError(f"the branch changed from '{remote.branch}' meanwhile", "run it again")
-        head = before.head or ""
+        head = old_position.head or ""
         state = "would sync" if self.dry_run else "synced"
-        done = Synced(state, remote.name, remote.branch, head, uncommitted=_uncommitted(repo, self.config))
+        result = Synced(state, remote.name, remote.branch, head, uncommitted=_uncommitted(repo, self.config))
         try:
             theirs = _fetched(repo, remote)
         except GitFailed as error:
-            return self._offline(done, error, _count(repo, head, _tracked(repo, remote)))
+            return self._offline(result, error, _count(repo, head, _tracked(repo, remote)))
         if not head and not theirs:
             raise GitMemError("there is no commit here and none there", "git mem init, then git commit")
-        done = replace(done, received=_count(repo, theirs, head), sent=_count(repo, head, theirs))
+        result = replace(result, received=_count(repo, theirs, head), sent=_count(repo, head, theirs))
         _ensure_not_rewritten(repo, remote, head, theirs)
         if self.dry_run:
             _scanned(repo, remote, head, theirs, head, self.today)
-            return done
+            return result
         try:
             merge = _merged(repo, self.config, remote, head, theirs, self.today)
         except Conflict as conflict:
-            return replace(done, state="conflict", paths=conflict.paths)
+            return replace(result, state="conflict", paths=conflict.paths)
         self.conflicted |= dict.fromkeys(merge.paths)
         kept_branch = _keep(repo, remote, merge) if merge.ours else ""
         try:
-            in_the_way = self._move_forward(before, merge.commit)
+            in_the_way = self._move_forward(old_position, merge.commit)
         except BaseException:
             _remove_kept(repo, remote, kept_branch)
             raise
         if in_the_way:
             _remove_kept(repo, remote, kept_branch)
-            return replace(done, state="uncommitted", paths=in_the_way)
-        kept = _unsent(repo, remote)
-        old, new = (file_at(repo, commit, MEMORY) or b"" for commit in (head, merge.commit))
-        differs = rivals_between(old, new, self.today)
-        done = replace(done, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(kept), differs=differs)
+            return replace(result, state="uncommitted", paths=in_the_way)
+        unsent = _unsent(repo, remote)
+        memory_here, memory_merged = (file_at(repo, commit, MEMORY) or b"" for commit in (head, merge.commit))
+        differs = rivals_between(memory_here, memory_merged, self.today)
+        result = replace(result, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(unsent), differs=differs)
         try:
-            _push(repo, remote, merge.commit, theirs, kept)
+            _push(repo, remote, merge.commit, theirs, unsent)
         except GitFailed as error:
-            return self._offline(done, error, _count(repo, merge.commit, theirs))
-        _record_synced(repo, remote, merge.commit, kept)
-        return replace(done, sent=_count(repo, merge.commit, theirs))
+            return self._offline(result, error, _count(repo, merge.commit, theirs))
+        _record_synced(repo, remote, merge.commit, unsent)
+        return replace(result, sent=_count(repo, merge.commit, theirs))
 
-    def _offline(self, done: Synced, error: GitFailed, waiting: int) -> Synced:
-        """The result `done`, as offline with `waiting` commits, if `error` means that the remote does not answer.
+    def _offline(self, result: Synced, error: GitFailed, waiting: int) -> Synced:
+        """`result`, as offline with `waiting` commits, if `error` means that the remote does not answer.
         Raises `error` if it means anything else, such as a refused push."""
         words = "\n".join(
             line for line in f"{error.message}\n{error.hint}".split("\n") if not line.lstrip().startswith("remote:")
         )
         if REFUSED.search(words) or not OFFLINE.search(words):
             raise error
-        return replace(done, state="offline", waiting=waiting, reason=error.message)
+        return replace(result, state="offline", waiting=waiting, reason=error.message)
 
-    def _move_forward(self, before: transaction.Position, commit: str) -> tuple[str, ...]:
+    def _move_forward(self, old_position: transaction.Position, commit: str) -> tuple[str, ...]:
         """Move the branch and the work tree forward to `commit`.
 
         Returns the files that it would overwrite; () if the branch moved. Raises Changed if HEAD moved meanwhile, or if
@@ -251,20 +251,20 @@ class _Run:
         """
         repo = self.repo
         in_the_way: tuple[str, ...] = ()
-        if commit == before.head:
+        if commit == old_position.head:
             return in_the_way
-        if before.head is None:  # Git would overwrite files then
-            in_the_way = _in_the_way(repo, before.head, commit)
+        if old_position.head is None:  # Git would overwrite files then
+            in_the_way = _in_the_way(repo, old_position.head, commit)
         if in_the_way:
             return in_the_way
         try:
             with transaction.writer(repo):
-                transaction.ensure_position(repo, before)
+                transaction.ensure_position(repo, old_position)
                 run_git(repo, ["merge", "--quiet", *PLAIN, "--ff-only", commit])
         except GitFailed as error:
             if not IN_THE_WAY.search(f"{error.message}\n{error.hint}"):
                 raise
-            in_the_way = _in_the_way(repo, before.head, commit)
+            in_the_way = _in_the_way(repo, old_position.head, commit)
             if not in_the_way:
                 raise
             if self.commit and set(in_the_way) <= set(_uncommitted(repo, self.config)):
@@ -295,11 +295,11 @@ def _fetched(repo: Repository, remote: Remote) -> str:
     return repo.resolve(ref)
 
 
-def _push(repo: Repository, remote: Remote, commit: str, theirs: str, kept: Iterable[str]) -> None:
-    """Push the merge `commit` and the branches `kept`. `theirs`: the tip that was fetched, "" for none; if it is
-    `commit`, only `kept` is pushed. Raises Changed if somebody pushed meanwhile, GitFailed if the push fails
+def _push(repo: Repository, remote: Remote, commit: str, theirs: str, branches: Iterable[str]) -> None:
+    """Push the merge `commit` and `branches`. `theirs`: the tip that was fetched, "" for none; if it is
+    `commit`, only `branches` is pushed. Raises Changed if somebody pushed meanwhile, GitFailed if the push fails
     otherwise."""
-    specs = [f"refs/heads/{name}:refs/heads/{name}" for name in kept]
+    specs = [f"refs/heads/{name}:refs/heads/{name}" for name in branches]
     if commit != theirs:
         specs.insert(0, f"{commit}:refs/heads/{remote.branch}")
     if not specs:
@@ -314,13 +314,13 @@ def _push(repo: Repository, remote: Remote, commit: str, theirs: str, kept: Iter
         raise
 
 
-def _record_synced(repo: Repository, remote: Remote, tip: str, kept: Iterable[str]) -> None:
-    """Record in refs that the remote has `tip` and the branches `kept` now.
+def _record_synced(repo: Repository, remote: Remote, tip: str, branches: Iterable[str]) -> None:
+    """Record in refs that the remote has `tip` and `branches` now.
 
     Also moves the tracking branch and sets a missing upstream, as a person expects; errors of these are ignored.
     """
     run_git(repo, ["update-ref", f"{SYNCED}{remote.key}", tip])
-    for name in kept:
+    for name in branches:
         run_git(repo, ["update-ref", "-d", _kept_ref(remote, name)])
     with suppress(GitFailed):
         run_git(repo, ["update-ref", "-m", "git mem sync", f"refs/remotes/{remote.name}/{remote.branch}", tip])
@@ -348,18 +348,18 @@ def _ensure_not_rewritten(repo: Repository, remote: Remote, head: str, theirs: s
     name = f"{remote.name}/{remote.branch}"
     if not head:
         return
-    for last in _former_tips(repo, remote):
-        if not repo.is_ancestor(last, head):
+    for prior in _former_tips(repo, remote):
+        if not repo.is_ancestor(prior, head):
             continue
         if not theirs:
             raise GitMemError(
                 f"{name} is gone at the remote, and nothing was pushed",
                 f"if it should be there again: git push {remote.name} HEAD:refs/heads/{remote.branch}",
             )
-        if not repo.is_ancestor(last, theirs):
+        if not repo.is_ancestor(prior, theirs):
             raise GitMemError(
                 f"the history of {name} was rewritten: what was taken out there is here still, and nothing was merged",
-                f"git fetch; git log {name}..HEAD shows what is here alone; then git rebase --onto {name} {last[:12]}",
+                f"git fetch; git log {name}..HEAD shows what is here alone; then git rebase --onto {name} {prior[:12]}",
             )
 
 

@@ -97,7 +97,7 @@ def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[En
     ours, theirs = stages.get(2), stages.get(3)
     if ours is None or theirs is None or ours.mode != theirs.mode:
         return ours, theirs
-    if any(data is None or _MARK.search(data) for _, data in repo.read_many([e.oid for e in stages.values()])):
+    if any(data is None or _MARK.search(data) for _, data in repo.read_many([entry.oid for entry in stages.values()])):
         return ours, theirs
     try:
         assert repo.root is not None
@@ -107,8 +107,8 @@ def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[En
     split = split_conflicts(marked)
     if split is None:
         return ours, theirs
-    mine, other = (_cleaned_blob(repo, path, side) for side in split)
-    return ours._replace(oid=mine), theirs._replace(oid=other)
+    our_blob, their_blob = (_cleaned_blob(repo, path, side) for side in split)
+    return ours._replace(oid=our_blob), theirs._replace(oid=their_blob)
 
 
 def _cleaned_blob(repo: Repository, path: str, data: bytes) -> str:

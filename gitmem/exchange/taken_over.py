@@ -36,7 +36,7 @@ def takeovers(repo: Repository, tips: Collection[str]) -> dict[str, Takeover]:
     head = repo.head()
     if head is None or not tips:
         return {}
-    found: dict[str, Takeover] = {}
+    takeover_of_tip: dict[str, Takeover] = {}
     reverted: set[str] = set()
     for commit in repo.log([head], grep=(f"{trailers.TAKEN_OVER}: ", f"{REVERTS} ")):
         if commit.oid in reverted:
@@ -47,5 +47,5 @@ def takeovers(repo: Repository, tips: Collection[str]) -> dict[str, Takeover]:
         for value in trailers.values(trailers.parse(commit.message), trailers.TAKEN_OVER):
             tip = value.rpartition("@")[2]
             if tip in tips:
-                found.setdefault(tip, Takeover(commit.oid, commit.author_date))
-    return found
+                takeover_of_tip.setdefault(tip, Takeover(commit.oid, commit.author_date))
+    return takeover_of_tip

@@ -133,12 +133,12 @@ def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes]
     not what it was, GitFailed if a hook refuses, Refused if the gate blocks, GitMemError if it changes more than
     memory; nothing is changed then. If the process is killed, the merge is still begun, or aborted, or ended.
     """
-    before = position(repo)
+    old_position = position(repo)
     # Hooks and the gate may take long or refuse. So the commit is made first, outside the lock, in a work tree of its
     # own: no branch has it yet, and Git's own merge is untouched.
     commit = made_merge(repo, begun.merge, contents, today)
     with writer(repo):
-        ensure_position(repo, before)
+        ensure_position(repo, old_position)
         if not merging(repo) or begun_merge(repo, config, today).token != begun.token:
             raise Changed("the merge changed meanwhile; nothing was committed", "look at it as it is now")
         # The branch cannot move forward during a merge. After the abort the work tree is that of HEAD, so moving the
@@ -148,9 +148,9 @@ def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes]
     return commit
 
 
-def _nul_ended(out: str) -> list[str]:
+def _nul_ended(listing: str) -> list[str]:
     """The rows of a listing of Git with `-z`."""
-    return [row for row in out.split("\0") if row]
+    return [row for row in listing.split("\0") if row]
 
 
 def _git_file_text(repo: Repository, name: str) -> str:
