@@ -154,35 +154,35 @@ class Administration:
         ).rowcount
 
     def audit(
-        self, tenant: int, repository: str, most: int = 1000, *, mirrors: Mirrors | None = None, oid: str = ""
+        self, tenant: int, repository: str, limit: int = 1000, *, mirrors: Mirrors | None = None, oid: str = ""
     ) -> dict[str, Any]:
         """What is left of a repository, present or removed, as proof of its removal: a dict that the command prints.
 
         `repository`: its name. `there`: whether it exists. `removed`: ISO times of its removals, the newest first.
         `rows`: number of its rows by table. `blob`: number of entries of the blob `oid` (None without `oid`). `copy`:
         what its mirrors on this machine still have (`Mirrors.left_of`; None without `mirrors`). `unreachable`: number
-        of the tenant's `blobs` and `chunks` in no snapshot. `asked`: the newest `most` requests (`at`, `action`,
+        of the tenant's `blobs` and `chunks` in no snapshot. `asked`: the newest `limit` requests (`at`, `action`,
         `hits`, `status`). Raises UsageError for a name that was never used and for an invalid oid, GitFailed for a
         damaged mirror.
         """
         if oid and not re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", oid):
             raise UsageError("'--blob' takes the whole oid of a blob", "git rev-parse COMMIT:PATH")
         query = "SELECT id FROM repository WHERE tenant = %s AND name = %s"
-        there = self._connection.execute(query, (tenant, repository)).fetchone()
+        present = self._connection.execute(query, (tenant, repository)).fetchone()
         query = "SELECT repository, at FROM removed WHERE tenant = %s AND name = %s ORDER BY at DESC"
-        gone = self._connection.execute(query, (tenant, repository)).fetchall()
-        if there is None and not gone:
+        removals = self._connection.execute(query, (tenant, repository)).fetchall()
+        if present is None and not removals:
             raise UsageError(f"there never was a repository '{repository[:60]}'", "git mem server repositories TENANT")
-        numbers = [row[0] for row in (there, *gone) if row is not None]
+        numbers = [row[0] for row in (present, *removals) if row is not None]
         requests = self._connection.execute(
             "SELECT at, action, hits, status FROM audit WHERE tenant = %s AND repositories && %s::integer[]"
             " ORDER BY id DESC LIMIT %s",
-            (tenant, numbers, most),
+            (tenant, numbers, limit),
         ).fetchall()
         return {
             "repository": repository,
-            "there": there is not None,
-            "removed": [_plain(at) for _, at in gone],
+            "there": present is not None,
+            "removed": [_plain(at) for _, at in removals],
             "rows": self._rows_of(tenant, numbers),
             "blob": self._rows_of_blob(tenant, numbers, oid) if oid else None,
             "copy": mirrors.left_of(tenant, numbers, oid) if mirrors is not None else None,

@@ -32,9 +32,9 @@ class Caller:
     def repositories(self, scope: str = "read") -> list[int] | None:
         """The numbers of the repositories for which the caller has the scope, None for all of the tenant. Raises
         Forbidden if the caller does not have the scope."""
-        given = [numbers for own, numbers in self.grants if SCOPES.index(own) >= SCOPES.index(scope)]
-        if not given:
+        granted = [numbers for name, numbers in self.grants if SCOPES.index(name) >= SCOPES.index(scope)]
+        if not granted:
             raise Forbidden(f"that takes the scope {scope}", f"git mem server token TENANT NAME --scope {scope}")
-        if None in given:
+        if None in granted:
             return None
-        return sorted({number for numbers in given for number in numbers or ()})
+        return sorted({number for numbers in granted for number in numbers or ()})

@@ -74,18 +74,18 @@ class Ingest:
             return Ingested()
         try:
             try:
-                done = self._fetch(tenant, repository, row[0])
+                ingested = self._fetch(tenant, repository, row[0])
             except (GitFailed, NotARepository, UnknownRevision):
                 # If the remote answers, the mirror is damaged: make it anew, once.
                 if not self._mirrors.is_reachable(row[0]):
                     raise
                 self._mirrors.renew(tenant, repository)
-                done = self._fetch(tenant, repository, row[0])
+                ingested = self._fetch(tenant, repository, row[0])
         except Exception as error:
             self._record(tenant, repository, failure_of(error))
             raise
-        self._record(tenant, repository, done.problem, fetched=True)
-        return done
+        self._record(tenant, repository, ingested.problem, fetched=True)
+        return ingested
 
     def _fetch(self, tenant: int, repository: int, url: str) -> Ingested:
         self._mirrors.fetch(tenant, repository, url)
@@ -207,9 +207,9 @@ class Ingest:
                 "SELECT name, commit_oid FROM ref WHERE tenant = %s AND repository = %s", (tenant, repository)
             ).fetchall()
         for name, oid in rows:
-            old, new = bytes(oid).hex(), refs.get(name)
+            indexed, present = bytes(oid).hex(), refs.get(name)
             try:
-                if new is None or not (old == new or repo.is_ancestor(old, new)):
+                if present is None or not (indexed == present or repo.is_ancestor(indexed, present)):
                     return True
             except GitMemError:  # the indexed commit does not exist any more
                 return True
@@ -259,8 +259,8 @@ def heads(repo: Repository) -> list[tuple[str, str, str]]:
     """(name, commit, tree) of the first MAX_REFS branches and tags: the repository's own branch, then by name. A name
     that is not UTF-8 is left out."""
     refs = [(name, oid) for prefix in REF_PREFIXES for name, oid in repo.refs(prefix) if is_text(name)]
-    own = own_branch(repo, [name for name, _ in refs])
-    refs.sort(key=lambda row: (row[0] != own, row[0]))
+    own_name = own_branch(repo, [name for name, _ in refs])
+    refs.sort(key=lambda row: (row[0] != own_name, row[0]))
     return [(name, oid, repo.tree(oid)) for name, oid in refs[:MAX_REFS]]
 
 

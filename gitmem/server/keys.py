@@ -57,8 +57,8 @@ class Keyring:
     def of(self, tenant: int) -> Keys:
         """The keyed hashes of a tenant, cached. Raises ValueError for a secret of fewer than MIN_SECRET_BYTES."""
         with self._lock:
-            known = self._keys.pop(tenant, None) or Keys(self._secret, tenant)
-            self._keys[tenant] = known
+            keys = self._keys.pop(tenant, None) or Keys(self._secret, tenant)
+            self._keys[tenant] = keys
             while len(self._keys) > MAX_CACHED_TENANTS:
                 self._keys.popitem(last=False)
-            return known
+            return keys

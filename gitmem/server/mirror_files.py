@@ -63,11 +63,11 @@ class MirrorFiles:
         """The mirror of a repository, open for a `with` block. Raises NotARepository if there is none."""
         return self.mirrors.lent(self.index.tenant, repository)
 
-    def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    def contents(self, files: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         """The bytes of files, by (path, oid). A file that no searched snapshot has is left out. So is a file that its
         mirror does not have; then a fetch that checks the mirror is queued."""
         homes: dict[int, list[tuple[str, str]]] = defaultdict(list)
-        for key, repository in self.index.holders(wanted).items():
+        for key, repository in self.index.holders(files).items():
             self.homes[key] = self.repositories[repository]
             homes[repository].append(key)
         contents: dict[tuple[str, str], bytes] = {}
@@ -94,11 +94,11 @@ class MirrorFiles:
         if repository not in self._forgotten:
             with self.lent(repository) as repo:
                 try:
-                    found = forgotten_texts(repo)
+                    texts = forgotten_texts(repo)
                 except GitMemError:  # a mirror with a broken branch: the indexed commit has the forgotten texts too
                     self._doubt(repository)
-                    found = forgotten_texts(repo, self.repositories[repository].commit)
-                self._forgotten[repository] = found
+                    texts = forgotten_texts(repo, self.repositories[repository].commit)
+                self._forgotten[repository] = texts
         return self._forgotten[repository]
 
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
@@ -162,11 +162,11 @@ class MirrorReader(FileReader):
         return self.mirrors.forgotten(self.repository(file))
 
     def with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        made = []
+        shown = []
         for hit in hits:
             home = self.mirrors.homes[hit.path, hit.blob]
             if blame:
                 with self.mirrors.lent(home.repository) as repo:
                     (hit,) = with_authors(repo, [hit], home.commit)
-            made.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
-        return made
+            shown.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
+        return shown

@@ -59,17 +59,17 @@ class Mirrors:
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             shutil.rmtree(place, ignore_errors=True)
             self._git("init", "--quiet", "--bare", "--", os.fspath(place))
-        here = ("-C", os.fspath(place))
+        in_mirror = ("-C", os.fspath(place))
         head = self._start_git("ls-remote", "--symref", "--", url, "HEAD")  # beside the fetch: both wait for the remote
         try:
             fetched = ("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-auto-maintenance", "--")
-            self._git(*here, "-c", UNPACK, *fetched, url, *REFS)
+            self._git(*in_mirror, "-c", UNPACK, *fetched, url, *REFS)
         except BaseException:
             _kill(head)
             raise
         for line in self._output_of(head).splitlines():
             if line.startswith("ref: refs/heads/") and line.endswith("\tHEAD"):
-                self._git(*here, "symbolic-ref", "HEAD", line[5:-5])
+                self._git(*in_mirror, "symbolic-ref", "HEAD", line[5:-5])
 
     def _git(self, *arguments: str) -> str:
         return self._output_of(self._start_git(*arguments))
@@ -84,13 +84,13 @@ class Mirrors:
         """The output of a git process, after its end. Raises GitFailed if it fails or takes longer than
         FETCH_SECONDS; then it is killed."""
         try:
-            out, wrong = child.communicate(timeout=FETCH_SECONDS)
+            output, errors = child.communicate(timeout=FETCH_SECONDS)
         except subprocess.TimeoutExpired:
             _kill(child)
             raise GitFailed(f"no answer within {FETCH_SECONDS:.0f} seconds", "is the remote reachable?") from None
         if child.returncode:
-            raise GitFailed("the repository cannot be fetched", "") from GitMemError(first_line(os.fsdecode(wrong)))
-        return os.fsdecode(out)
+            raise GitFailed("the repository cannot be fetched", "") from GitMemError(first_line(os.fsdecode(errors)))
+        return os.fsdecode(output)
 
     def read_by_git(self, tenant: int, repository: int, oids: Iterable[str]) -> dict[str, bytes | None]:
         """oid -> the blob's bytes, None for a missing blob. The git binary reads them: libgit2 misses those of a mirror
@@ -120,17 +120,17 @@ class Mirrors:
             return None
         copies = []
         for place in (self.place(tenant, number) for number in repositories):
-            copies += [each for each in (place, place.with_name(f"{place.name}.removed")) if each.exists()]
-        left = {"copies": len(copies), "unreachable": 0, "blob": 0}
+            copies += [folder for folder in (place, place.with_name(f"{place.name}.removed")) if folder.exists()]
+        remains = {"copies": len(copies), "unreachable": 0, "blob": 0}
         for copy in map(os.fspath, copies):
-            found = self._git(
+            unreachable = self._git(
                 "-C", copy, "fsck", "--unreachable", "--no-reflogs", "--connectivity-only", "--no-progress"
             )
-            left["unreachable"] += len(found.splitlines())
+            remains["unreachable"] += len(unreachable.splitlines())
             if oid:
                 kinds = self._git("-C", copy, "cat-file", "--batch-check", "--batch-all-objects")
-                left["blob"] += sum(line.startswith(f"{oid} ") for line in kinds.splitlines())
-        return left
+                remains["blob"] += sum(line.startswith(f"{oid} ") for line in kinds.splitlines())
+        return remains
 
     def is_reachable(self, url: str) -> bool:
         """Whether a remote answers within FETCH_SECONDS."""

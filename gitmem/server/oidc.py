@@ -127,10 +127,10 @@ def providers_of(tables: Any) -> tuple[Provider, ...]:
     """The providers of the `[[oidc]]` tables of the configuration. Raises BadConfig for an invalid one."""
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise BadConfig("'oidc' takes tables", "see docs/server.md")
-    made = tuple(_provider(table) for table in tables)
-    if len({provider.issuer for provider in made}) < len(made):
+    providers = tuple(_provider(table) for table in tables)
+    if len({provider.issuer for provider in providers}) < len(providers):
         raise BadConfig("an issuer of 'oidc' is named twice", "see docs/server.md")
-    return made
+    return providers
 
 
 def _provider(table: Mapping[str, Any]) -> Provider:
@@ -166,8 +166,8 @@ def _grant(table: Any) -> Grant:
     repositories = table.get("repositories", [])
     if not (isinstance(claim, str) and claim and isinstance(value, str) and value and scope in SCOPES):
         raise BadConfig("a grant of 'oidc' needs a claim, a value and one of the scopes", ", ".join(SCOPES))
-    named = isinstance(repositories, list) and all(isinstance(name, str) and name for name in repositories)
-    if not named or ("repositories" in table and not repositories):
+    are_names = isinstance(repositories, list) and all(isinstance(name, str) and name for name in repositories)
+    if not are_names or ("repositories" in table and not repositories):
         raise BadConfig("'repositories' of a grant takes names", "leave it out for all of the tenant's")
     return Grant(claim, value, scope, tuple(repositories))
 

@@ -189,9 +189,9 @@ class Operations:
         self.record(caller, "search", searched, len(answer.hits))
         return answer
 
-    def _searched(self, *given: Any) -> tuple[Answer, list[int]]:
+    def _searched(self, *arguments: Any) -> tuple[Answer, list[int]]:
         with stage("search"):
-            return self.shared.search(*given)
+            return self.shared.search(*arguments)
 
     def _as_of(
         self, caller: Caller, permitted: Sequence[int] | None, at: str, ref: str
@@ -284,33 +284,33 @@ class Operations:
         unknown repository, Forbidden without the scope `read`."""
         ensure_text(*names)
         permitted = self._permitted(caller, names)
-        now, read = self.now(), set[int]()
+        now, searched_repositories = self.now(), set[int]()
 
         def ask(question: str) -> Answer:
             query = Query(question[:MAX_QUESTION_CHARS], limit=HITS, everything=True)
             answer, searched = self._searched(caller.tenant, permitted, query, now, "", {})
-            read.update(searched)
+            searched_repositories.update(searched)
             return answer
 
         def lines_of(hit: Hit, path: str) -> Sequence[str]:
             return without_secrets(self._lines(caller, hit.repository, path)[2])
 
-        found = find_incidents(
+        incidents = find_incidents(
             parse_alerts(alert)[:MAX_ALERTS], ask, lines_of, now.date(), self.shared.config.context_evidence
         )
-        self.record(caller, "seen", sorted(read), len(found))
-        return found
+        self.record(caller, "seen", sorted(searched_repositories), len(incidents))
+        return incidents
 
-    def audit(self, caller: Caller, most: int) -> list[AuditRow]:
-        """The newest `most` rows of the tenant's audit log, the newest first; for an administrator of some repositories
-        only the rows about at least one of these. This request itself adds no row. Raises Forbidden without the scope
-        `admin`."""
+    def audit(self, caller: Caller, limit: int) -> list[AuditRow]:
+        """The newest `limit` rows of the tenant's audit log, the newest first; for an administrator of some
+        repositories only the rows about at least one of these. This request itself adds no row. Raises Forbidden
+        without the scope `admin`."""
         permitted = caller.repositories("admin")
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT at, token, subject, action, repositories, hits, status FROM audit WHERE tenant = %s"
                 " AND (%s::integer[] IS NULL OR repositories && %s::integer[]) ORDER BY id DESC LIMIT %s",
-                (caller.tenant, permitted, permitted, most),
+                (caller.tenant, permitted, permitted, limit),
             ).fetchall()
         return [AuditRow(*row) for row in rows]
 
@@ -339,11 +339,13 @@ class Operations:
         ensure_text(prompt, *names)
         permitted = self._permitted(caller, names)
         with stage("context"):
-            named = self.shared.branches(caller.tenant, permitted) if names else []
-            made, read = context_of(self.shared, caller.tenant, named, permitted, (prompt, budget), self.now())
-        TOKENS.inc(made.tokens)
-        self.record(caller, "context", read, len(made.parts))
-        return made
+            branches = self.shared.branches(caller.tenant, permitted) if names else []
+            context, searched = context_of(
+                self.shared, caller.tenant, branches, permitted, (prompt, budget), self.now()
+            )
+        TOKENS.inc(context.tokens)
+        self.record(caller, "context", searched, len(context.parts))
+        return context
 
     def propose(self, caller: Caller, name: str, change: Change) -> Proposed:
         """Open a pull request that adds a line of memory. Raises Forbidden without the scope `propose`; UsageError for
@@ -364,9 +366,9 @@ class Operations:
             ).fetchone()
         assert row is not None
         with stage("propose"):
-            done = self.proposals.propose(caller.tenant, permitted[0], row[0], change, self.now())
+            proposed = self.proposals.propose(caller.tenant, permitted[0], row[0], change, self.now())
         self.record(caller, "propose", permitted, 1)
-        return done
+        return proposed
 
     def _permitted(self, caller: Caller, names: Sequence[str], scope: str = "read") -> list[int] | None:
         """The numbers of the named repositories for which the caller has the scope; without `names` all of them, None
@@ -377,14 +379,14 @@ class Operations:
             if allowed is None:
                 return allowed
             return self._existing(caller.tenant, allowed)
-        wanted = list(dict.fromkeys(names))
+        distinct_names = list(dict.fromkeys(names))
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT id FROM repository WHERE tenant = %s AND name = ANY(%s)"
                 " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[]))",
-                (caller.tenant, wanted, allowed, allowed),
+                (caller.tenant, distinct_names, allowed, allowed),
             ).fetchall()
-        if len(rows) < len(wanted):
+        if len(rows) < len(distinct_names):
             raise UsageError("there is no such repository", "/v1/repositories lists those you may see")
         return [number for (number,) in rows]
 
@@ -410,9 +412,9 @@ class Operations:
     def take_turn(self, caller: Caller) -> None:
         """Count a request of the caller's tenant in the database, for all processes of the server. Raises TooMany over
         the tenant's limit for a minute. Called before the request's fields are checked."""
-        ((taken, most),) = self.database.call("SELECT * FROM take_turn(%s)", caller.tenant)
-        if not taken:
-            raise TooMany(f"the tenant may ask {counted(most, 'time')} a minute", "try again in a minute")
+        ((is_taken, limit),) = self.database.call("SELECT * FROM take_turn(%s)", caller.tenant)
+        if not is_taken:
+            raise TooMany(f"the tenant may ask {counted(limit, 'time')} a minute", "try again in a minute")
 
 
 def ensure_text(*texts: str) -> None:

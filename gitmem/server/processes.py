@@ -67,7 +67,7 @@ def serve(settings: Settings) -> None:
     configure()
     _ = settings.key
     settings.state.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with closing(Database(settings.secret("DATABASE_URL"), most=1)) as database:
+    with closing(Database(settings.secret("DATABASE_URL"), connections=1)) as database:
         ensure_safe(database)
     supervise(settings)
 

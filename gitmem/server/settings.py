@@ -109,7 +109,7 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
         raise BadConfig("'listen' takes HOST:PORT", 'listen = "127.0.0.1:8470"')
     state = Path(os.path.abspath(str(table.get("state", "git-mem-server"))))
     hosts = table.get("public_hosts", [])
-    if not isinstance(hosts, list) or not all(isinstance(one, str) for one in hosts):
+    if not isinstance(hosts, list) or not all(isinstance(host_name, str) for host_name in hosts):
         raise BadConfig("'public_hosts' takes a list of names", 'public_hosts = ["memory.example.com"]')
     traces = table.get("traces", False)
     if not isinstance(traces, bool):

@@ -26,46 +26,46 @@ MAX_RECALLED_HITS = 20  # hits from which a layer chooses
 
 
 def context_of(
-    shared: SharedSearch, tenant: int, named: Sequence[Searched], permitted: Sequence[int] | None,
+    shared: SharedSearch, tenant: int, branches: Sequence[Searched], permitted: Sequence[int] | None,
     request: tuple[str, int], now: datetime,
 ) -> tuple[Context, list[int]]:  # fmt: skip
     """(the context, numbers of the repositories that it was read from, sorted).
 
-    `named`: branches whose files and hits are used; if empty, the hits of a search over all `permitted` repositories
+    `branches`: those whose files and hits are used; if empty, the hits of a search over all `permitted` repositories
     are. `request`: the prompt and the budget in tokens, 0 for the configured one. Raises UsageError for an invalid
-    budget, NotARepository if one of `named` has no mirror.
+    budget, NotARepository if one of `branches` has no mirror.
     """
     prompt, budget = request
-    read = {one.repository for one in named}
+    searched = {branch.repository for branch in branches}
     with ExitStack() as stack:
-        known = []
-        for one in named:
-            repo = stack.enter_context(shared.mirrors.lent(tenant, one.repository))
-            scope = scopes.project_scope(repo, shared.config, now, name=one.name, commit=one.commit)
-            found = recall(shared, tenant, [one.repository], now, read)
-            known.append(replace(scope, read=without_secret_lines(scope.read), recall=found))
-        if not named:
-            known.append(Scope("shared", recall=recall(shared, tenant, permitted, now, read, whole=True)))
-        counted = replace(
+        read_scopes = []
+        for branch in branches:
+            repo = stack.enter_context(shared.mirrors.lent(tenant, branch.repository))
+            scope = scopes.project_scope(repo, shared.config, now, name=branch.name, commit=branch.commit)
+            recalled = recall(shared, tenant, [branch.repository], now, searched)
+            read_scopes.append(replace(scope, read=without_secret_lines(scope.read), recall=recalled))
+        if not branches:
+            read_scopes.append(Scope("shared", recall=recall(shared, tenant, permitted, now, searched, whole=True)))
+        context_request = replace(
             request_of(shared.config, prompt, budget=budget or None),
             count_tokens=count_of(BUILT_IN),
             tokenizer=BUILT_IN,
         )
-        made = assemble(known, counted, now)
-    return made, sorted(read)
+        context = assemble(read_scopes, context_request, now)
+    return context, sorted(searched)
 
 
 def recall(
-    shared: SharedSearch, tenant: int, permitted: Sequence[int] | None, now: datetime, read: set[int], *,
+    shared: SharedSearch, tenant: int, permitted: Sequence[int] | None, now: datetime, searched: set[int], *,
     whole: bool = False,
 ) -> Callable[[str], Recalled]:  # fmt: skip
     """A function that searches for a layer of a context: text -> at most MAX_RECALLED_HITS hits. With `whole` the path
-    of a hit begins with its repository's name. Each call adds the numbers of the searched repositories to `read`."""
+    of a hit begins with its repository's name. Each call adds the numbers of its repositories to `searched`."""
 
-    def found(text: str) -> Recalled:
+    def recalled(text: str) -> Recalled:
         query = Query(text, limit=MAX_RECALLED_HITS, everything=True, promoted_lines=True)
-        answer, searched = shared.search(tenant, permitted, query, now)
-        read.update(searched)
+        answer, numbers = shared.search(tenant, permitted, query, now)
+        searched.update(numbers)
         hits = [
             RecalledHit(
                 path=f"{hit.repository}/{hit.path}" if whole else hit.path, start_line=hit.start_line,
@@ -77,15 +77,15 @@ def recall(
         ]  # fmt: skip
         return Recalled(hits, answer.chunks)
 
-    return found
+    return recalled
 
 
-def without_secret_lines(read: Callable[[str], Document | None]) -> Callable[[str], Document | None]:
-    """A function like `read` whose documents have a mark in place of each line that holds a secret; None where `read`
-    returns None."""
+def without_secret_lines(read_document: Callable[[str], Document | None]) -> Callable[[str], Document | None]:
+    """A function like `read_document` whose documents have a mark in place of each line that holds a secret; None where
+    `read_document` returns None."""
 
     def masked(path: str) -> Document | None:
-        document = read(path)
+        document = read_document(path)
         if not document:
             return None
         return replace(document, lines=tuple(without_secrets(list(document.lines))))

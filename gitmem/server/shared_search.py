@@ -95,10 +95,10 @@ class SharedSearch:
                     searched[:] = past_snapshots(index, past)
                 else:
                     searched[:] = branch_snapshots(index, permitted, ref)
-                index.snapshots = [one.snapshot for one in searched]
-                index.repositories = {one.snapshot: one.repository for one in searched}
+                index.snapshots = [branch.snapshot for branch in searched]
+                index.repositories = {branch.snapshot: branch.repository for branch in searched}
                 files = MirrorFiles(
-                    self.mirrors, index, {one.repository: one for one in searched},
+                    self.mirrors, index, {branch.repository: branch for branch in searched},
                     partial(self.shape, tenant), partial(self.doubt, tenant),
                 )  # fmt: skip
                 index.shapes = files.shapes
@@ -115,18 +115,18 @@ class SharedSearch:
                 assert permitted is not None
                 repo = copy.enter_context(self.mirrors.lent(tenant, permitted[0]))
             answer = search(repo, self.config, query._replace(history=""), now, opener=opener)
-        stale = answer.stale or any(one.has_unfetched for one in searched)
-        return answer._replace(at=ref or LATEST, stale=stale), [one.repository for one in searched]
+        stale = answer.stale or any(branch.has_unfetched for branch in searched)
+        return answer._replace(at=ref or LATEST, stale=stale), [branch.repository for branch in searched]
 
     def _with_history(
-        self, repo: Repository, how: str, files: MirrorFiles, commit: str, of: tuple[PostgresIndex, Snapshot]
+        self, repo: Repository, how: str, files: MirrorFiles, commit: str, memory: tuple[PostgresIndex, Snapshot]
     ) -> OpenIndex:
         """An open index over the memory and the commits of one repository; closing it closes both. Raises what opening
         the history raises, with the memory index closed."""
-        index, snapshot = of
+        index, snapshot = memory
         try:
-            made = OpenIndex(index, snapshot, "", commit, passages=files.passages(PassagesWithCommits))
-            return with_history(repo, self.config, made, how, BOUNDS)
+            memory_index = OpenIndex(index, snapshot, "", commit, passages=files.passages(PassagesWithCommits))
+            return with_history(repo, self.config, memory_index, how, BOUNDS)
         except BaseException:
             index.close()
             raise
@@ -143,10 +143,10 @@ class SharedSearch:
         a failed job keeps its delay before the next try.
         """
         with self._lock:
-            last, moment = self._doubted.get((tenant, repository)), time.monotonic()
-            if last is not None and moment - last < self.doubt_seconds:
+            last_doubt, now = self._doubted.get((tenant, repository)), time.monotonic()
+            if last_doubt is not None and now - last_doubt < self.doubt_seconds:
                 return
-            self._doubted[tenant, repository] = moment
+            self._doubted[tenant, repository] = now
         self.mirrors.doubt(tenant, repository)
         self.mirrors.close(tenant, repository)
         with self.database.tenant(tenant) as connection:
@@ -160,31 +160,31 @@ class SharedSearch:
         """The norms of the chunks of the index's snapshots, cached by the set of snapshots."""
         key = (tenant, tuple(sorted(index.snapshots)))
         with self._lock:
-            known = self._norms.get(key)
-            if known is not None:
+            norms = self._norms.get(key)
+            if norms is not None:
                 self._norms.move_to_end(key)
-        cached("norms", known is not None)
-        if known is None:
-            known = index.snapshot().norms
+        cached("norms", norms is not None)
+        if norms is None:
+            norms = index.snapshot().norms
             with self._lock:
-                self._norms[key] = known
+                self._norms[key] = norms
                 while len(self._norms) > 1 and sum(map(len, self._norms.values())) > MAX_CACHED_NORM_BYTES:
                     self._norms.popitem(last=False)
-        return known
+        return norms
 
     def shape(self, tenant: int, oid: str, data: bytes) -> Shape:
         """The structure of a blob by line numbers (`index.chunks.shape_of`). MAX_CACHED_SHAPES of them are cached by
         tenant and oid; for a cached one `data` is not read."""
         with self._lock:
-            known = self._shapes.get((tenant, oid))
-        cached("shapes", known is not None)
-        if known is None:
-            known = shape_of(data)
+            blob_shape = self._shapes.get((tenant, oid))
+        cached("shapes", blob_shape is not None)
+        if blob_shape is None:
+            blob_shape = shape_of(data)
             with self._lock:
-                self._shapes[tenant, oid] = known
+                self._shapes[tenant, oid] = blob_shape
                 while len(self._shapes) > MAX_CACHED_SHAPES:
                     self._shapes.popitem(last=False)
-        return known
+        return blob_shape
 
 
 def branch_snapshots(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) -> list[Searched]:

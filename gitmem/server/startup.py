@@ -33,7 +33,7 @@ class Running:
         with ExitStack() as stack:
             self.settings = settings
             keyring = Keyring(settings.key)
-            self.database = Database(settings.secret("DATABASE_URL"), most=settings.connections)
+            self.database = Database(settings.secret("DATABASE_URL"), connections=settings.connections)
             stack.callback(self.database.close)
             ensure_safe(self.database)
             settings.state.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -41,14 +41,14 @@ class Running:
             stack.callback(self.mirrors.close)
             readers = self.database
             if replica := settings.secrets.get("READ_DATABASE_URL"):
-                readers = Database(replica, most=settings.connections)
+                readers = Database(replica, connections=settings.connections)
                 stack.callback(readers.close)
                 ensure_safe(readers)
             shared = SharedSearch(self.database, self.mirrors, keyring, CONFIG, settings.state)
             shared.readers = readers
             shared.approximate_from = settings.approximate_from
             # Connections of their own, so that ingests and searches do not wait for each other's.
-            self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
+            self.writers = Database(settings.secret("DATABASE_URL"), connections=settings.workers + 2)
             stack.callback(self.writers.close)
             ingest = Ingest(self.writers, self.mirrors, keyring, CONFIG, settings.state)
             identities = Identities(settings.providers) if settings.providers else None

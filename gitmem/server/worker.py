@@ -81,25 +81,25 @@ class Worker:
         number, tenant, repository, kind, tries = row
         run: Callable[[int, int], Any] = self._ingest.fetch if kind == "fetch" else self._ingest.remove
         failure, began = "", time.monotonic()
-        about: dict[str, Any] = {"tenant": tenant, "repository": repository}
+        log_fields: dict[str, Any] = {"tenant": tenant, "repository": repository}
         try:
             with stage(kind):
-                done = run(tenant, repository)
-            for what, count in (
-                ("blobs", done.blobs),
-                ("chunks", done.chunks),
-                ("removed_chunks", done.removed_chunks),
+                ingested = run(tenant, repository)
+            for label, count in (
+                ("blobs", ingested.blobs),
+                ("chunks", ingested.chunks),
+                ("removed_chunks", ingested.removed_chunks),
             ):
-                INGESTED.labels(what).inc(count)
-            about.update(blobs=done.blobs, chunks=done.chunks, removed=done.removed_chunks)
-            if done.problem:
-                about["problem"] = done.problem
-            log.info(kind, extra={**about, "seconds": round(time.monotonic() - began, 3)})
+                INGESTED.labels(label).inc(count)
+            log_fields.update(blobs=ingested.blobs, chunks=ingested.chunks, removed=ingested.removed_chunks)
+            if ingested.problem:
+                log_fields["problem"] = ingested.problem
+            log.info(kind, extra={**log_fields, "seconds": round(time.monotonic() - began, 3)})
         except Exception as error:  # noqa: BLE001 - an error in one repository must not stop the others
             failure = failure_of(error)
         if failure:
             ERRORS.labels(kind).inc()
-            log.warning(kind, extra={**about, "problem": failure, "tries": tries})
+            log.warning(kind, extra={**log_fields, "problem": failure, "tries": tries})
         wait = timedelta(seconds=min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 4 ** (tries - 1)))
         with self._database.anyone() as connection:
             connection.execute("SELECT end_job(%s, %s, %s, %s)", (number, failure, wait, TRIES))

@@ -283,7 +283,7 @@ def test_a_migration_that_waits_for_a_table_lets_searches_pass(
 
 
 def test_a_pool_that_is_exhausted_is_said_and_passes(owner_url: str) -> None:
-    database = Database(owner_url.replace("postgres:@", "gitmem_server:@"), most=1, wait=0.3)
+    database = Database(owner_url.replace("postgres:@", "gitmem_server:@"), connections=1, wait=0.3)
     try:
         with database.anyone(), pytest.raises(IndexUnusable, match="busy"):
             database.call("SELECT 1")
@@ -293,7 +293,7 @@ def test_a_pool_that_is_exhausted_is_said_and_passes(owner_url: str) -> None:
 
 
 def test_a_statement_that_takes_too_long_ends(owner_url: str) -> None:
-    database = Database(owner_url.replace("postgres:@", "gitmem_server:@"), most=1)
+    database = Database(owner_url.replace("postgres:@", "gitmem_server:@"), connections=1)
     try:
         with pytest.raises(IndexUnusable, match="does not answer"), database.anyone() as connection:
             connection.execute("SET LOCAL statement_timeout = '50ms'")

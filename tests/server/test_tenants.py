@@ -254,7 +254,7 @@ def test_the_server_writes_no_row_of_another_tenant(both: Server) -> None:
 
 
 def test_the_server_does_not_start_as_a_role_that_sees_everything(both: Server) -> None:
-    database = Database(both.owner_url, most=1)
+    database = Database(both.owner_url, connections=1)
     try:
         with pytest.raises(IndexUnusable, match="bypasses"):
             ensure_safe(database)
@@ -338,7 +338,7 @@ def test_the_owner_of_the_tables_is_no_role_for_the_server(both: Server) -> None
     name = f"owner_{both.numbers['acme']}"
     connection.execute(f"CREATE ROLE {name} LOGIN")
     connection.execute(f"GRANT SELECT ON token TO {name}")
-    database = Database(both.owner_url.replace("postgres:@", f"{name}:@"), most=1)
+    database = Database(both.owner_url.replace("postgres:@", f"{name}:@"), connections=1)
     try:
         with pytest.raises(IndexUnusable, match="owner"):
             ensure_safe(database)

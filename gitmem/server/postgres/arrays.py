@@ -42,22 +42,22 @@ class _ColumnDumper(Dumper):
 psycopg.adapters.register_dumper(Column, _ColumnDumper)
 
 
-def numbers(kind: str, given: Sequence[int] | np.ndarray[Any, Any]) -> Column:
+def numbers(kind: str, integers: Sequence[int] | np.ndarray[Any, Any]) -> Column:
     """Integers as an array in PostgreSQL's binary format. `kind`: their type there, a key of NUMBERS such as "int"."""
     oid, code = NUMBERS[kind]
-    rows = np.empty(len(given), dtype=[("length", ">i4"), ("value", code)])
+    rows = np.empty(len(integers), dtype=[("length", ">i4"), ("value", code)])
     rows["length"] = rows.dtype["value"].itemsize
-    rows["value"] = given
+    rows["value"] = integers
     return Column(_head(oid, len(rows)) + rows.tobytes())
 
 
-def values(oid: int, given: Iterable[bytes | None]) -> Column:
+def values(oid: int, items: Iterable[bytes | None]) -> Column:
     """An array in PostgreSQL's binary format of values that are each in the binary format of their type; None for NULL.
     `oid`: of that type, such as BYTEA."""
     parts = [b""]
     add, pack = parts.append, LENGTH.pack
     count, nulls = 0, 0
-    for value in given:
+    for value in items:
         count += 1
         if value is None:
             nulls = 1

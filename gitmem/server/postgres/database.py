@@ -38,13 +38,14 @@ class Database:
     """A pool of connections, opened at once and closed by `close`. Their role is that of the address; `ensure_safe`
     checks it. The methods raise IndexUnusable if no connection is free or the database does not answer."""
 
-    def __init__(self, url: str, *, most: int = 8, wait: float = CONNECTION_SECONDS) -> None:
-        """`most`: maximum connections. `wait`: seconds to wait for one. Raises IndexUnusable if no connection can be
-        made, with a message without the address, which may have a password."""
+    def __init__(self, url: str, *, connections: int = 8, wait: float = CONNECTION_SECONDS) -> None:
+        """`connections`: how many at most. `wait`: seconds to wait for one. Raises IndexUnusable if no
+        connection can be made, with a message without the address, which may have a password."""
         self._url = checked(url)
         self._pool = ConnectionPool(
-            url, min_size=1, max_size=most, timeout=wait, open=False, kwargs={"autocommit": True}, configure=_configure
-        )
+            url, min_size=1, max_size=connections, timeout=wait, open=False,
+            kwargs={"autocommit": True}, configure=_configure,
+        )  # fmt: skip
         try:
             self._pool.open(wait=True, timeout=wait)
         except (PoolTimeout, psycopg.Error) as error:
@@ -188,17 +189,17 @@ def migrate(url: str) -> list[str]:
             make_role(connection)
             connection.execute("CREATE TABLE IF NOT EXISTS migration (number integer PRIMARY KEY, name text NOT NULL)")
             connection.execute("GRANT SELECT ON migration TO gitmem_server")
-            done = {number for (number,) in connection.execute("SELECT number FROM migration").fetchall()}
+            applied = {number for (number,) in connection.execute("SELECT number FROM migration").fetchall()}
             steps = migrations()
-            if done - {number for number, _, _ in steps}:
+            if applied - {number for number, _, _ in steps}:
                 raise IndexUnusable("the database is of a newer git mem", "install that version on the server")
-            run = []
+            names = []
             for number, name, sql in steps:
-                if number in done:
+                if number in applied:
                     continue
                 run_step(connection, number, name, sql)
-                run.append(name)
-            return run
+                names.append(name)
+            return names
     except psycopg.Error as error:
         where = getattr(error.diag, "message_primary", "") or type(error).__name__
         raise IndexUnusable(f"the database cannot be set up ({where})", UNREACHABLE) from None
@@ -208,7 +209,7 @@ def run_step(connection: psycopg.Connection[Any], number: int, name: str, sql: s
     """Run a migration while a server may answer, and record it in the table `migration`, both in one transaction. If a
     table is in use, give up after STEP_LOCK_TIMEOUT and try again, up to STEP_TRIES times: other statements queue
     behind a waiting migration. Raises psycopg.Error if a statement fails, or if the table is in use at the last try."""
-    for left in reversed(range(STEP_TRIES)):
+    for tries_left in reversed(range(STEP_TRIES)):
         try:
             with connection.transaction():
                 connection.execute(f"SET LOCAL lock_timeout = '{STEP_LOCK_TIMEOUT}'")
@@ -216,7 +217,7 @@ def run_step(connection: psycopg.Connection[Any], number: int, name: str, sql: s
                 connection.execute("INSERT INTO migration VALUES (%s, %s)", (number, name))
             return
         except psycopg.errors.LockNotAvailable:
-            if not left:
+            if not tries_left:
                 raise
             time.sleep(STEP_PAUSE_SECONDS)
 

@@ -114,18 +114,18 @@ class PostgresIndex:
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
         """(path, oid) -> those of `terms` that are words of the file's name, for searched files that have any
         (`IndexReader.named`)."""
-        wanted = {self._keys.term(term): term for term in terms}
+        term_of_key = {self._keys.term(term): term for term in terms}
         rows = self.tenant_rows(
             "SELECT entry.path, blob.oid, file_name.term FROM file_name JOIN entry ON entry.tenant = file_name.tenant"
             " AND entry.snapshot = file_name.snapshot AND entry.path = file_name.path"
             " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob WHERE file_name.tenant = %s"
             " AND file_name.term = ANY(%s::bigint[]) AND file_name.snapshot = ANY(%s) AND corpus = 1 LIMIT %s",
-            arrays.numbers("bigint", list(wanted)), self.snapshots, MAX_NAME_PAIRS,
+            arrays.numbers("bigint", list(term_of_key)), self.snapshots, MAX_NAME_PAIRS,
         )  # fmt: skip
-        found: dict[tuple[str, str], set[str]] = {}
+        words_by_file: dict[tuple[str, str], set[str]] = {}
         for path, oid, term in rows:
-            found.setdefault((path_of(path), oid.hex()), set()).add(wanted[term])
-        return {file: frozenset(words) for file, words in found.items()}
+            words_by_file.setdefault((path_of(path), oid.hex()), set()).add(term_of_key[term])
+        return {file: frozenset(words) for file, words in words_by_file.items()}
 
     def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
         """(path, oid) of the searched files of the default corpus, in path order (`IndexReader.files`)."""
@@ -139,25 +139,25 @@ class PostgresIndex:
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """Chunk id -> its places in the searched snapshots, in path order (`IndexReader.places`). The same path and
         blob in several repositories is one place."""
-        wanted = list(chunks)
-        places: dict[int, list[Place]] = {chunk: [] for chunk in wanted}
+        chunk_ids = list(chunks)
+        places: dict[int, list[Place]] = {chunk: [] for chunk in chunk_ids}
         rows = self.tenant_rows(
             "SELECT place.chunk, entry.path, blob.oid, first, last, heading, ordinal, corpus, blob.id, blob.secrets,"
             " entry.snapshot FROM place JOIN entry ON entry.tenant = place.tenant AND entry.blob = place.blob"
             " JOIN blob ON blob.tenant = place.tenant AND blob.id = place.blob"
             " WHERE place.tenant = %s AND place.chunk = ANY(%s) AND entry.snapshot = ANY(%s) AND corpus >= 0"
             " ORDER BY entry.path, ordinal",
-            wanted, self.snapshots,
+            chunk_ids, self.snapshots,
         )  # fmt: skip
-        known: set[tuple[int, bytes, bytes, int]] = set()
+        seen_places: set[tuple[int, bytes, bytes, int]] = set()
         around: dict[tuple[int, int], str] = {}
         for chunk, stored, raw, first, last, heading, ordinal, corpus, blob, secrets, holder in rows:
             path, oid, repository = path_of(stored), raw.hex(), self.repositories.get(holder)
             if repository is not None:
                 self._homes[path, oid] = min(repository, self._homes.get((path, oid), repository))
-            if (chunk, stored, raw, ordinal) in known:
+            if (chunk, stored, raw, ordinal) in seen_places:
                 continue
-            known.add((chunk, stored, raw, ordinal))
+            seen_places.add((chunk, stored, raw, ordinal))
             self._secrets[oid] = secrets
             around.update({(blob, ordinal + step): oid for step in (-1, 0, 1)})
             places[chunk].append(Place(chunk, path, oid, first, last, heading, ordinal, corpus > 0))
@@ -167,8 +167,8 @@ class PostgresIndex:
     def holders(self, files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
         """(path, oid) -> the repository with the lowest number whose searched snapshot has this blob at this path. A
         file that none has is left out."""
-        wanted = list(files)
-        unknown = [key for key in wanted if key not in self._homes]
+        keys = list(files)
+        unknown = [key for key in keys if key not in self._homes]
         if unknown:
             rows = self.tenant_rows(
                 "SELECT entry.path, blob.oid, entry.snapshot FROM blob"
@@ -179,18 +179,18 @@ class PostgresIndex:
             for stored, raw, holder in rows:
                 key, repository = (path_of(stored), raw.hex()), self.repositories[holder]
                 self._homes[key] = min(repository, self._homes.get(key, repository))
-        return {key: self._homes[key] for key in wanted if key in self._homes}
+        return {key: self._homes[key] for key in keys if key in self._homes}
 
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
         """The chunks around the chunk number `ordinal` of a blob, and that chunk: (chunk id, first line, last line,
         line of its heading or 0) (`IndexReader.neighbours`)."""
-        wanted = range(max(0, ordinal - reach), ordinal + reach + 1)
-        known = self._chunks.get(oid, {})
-        if reach > 1 or ordinal not in known:
+        ordinals = range(max(0, ordinal - reach), ordinal + reach + 1)
+        chunks = self._chunks.get(oid, {})
+        if reach > 1 or ordinal not in chunks:
             rows = self.tenant_rows("SELECT id FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
-            self._read_chunks({(row[0], at): oid for row in rows for at in wanted})
-            known = self._chunks.get(oid, {})
-        return [known[at] for at in wanted if at in known]
+            self._read_chunks({(row[0], number): oid for row in rows for number in ordinals})
+            chunks = self._chunks.get(oid, {})
+        return [chunks[number] for number in ordinals if number in chunks]
 
     def _read_chunks(self, places: Mapping[tuple[int, int], str]) -> None:
         """Cache the chunks at these (blob, ordinal) -> oid in one statement, because a search reads the neighbours of
@@ -239,21 +239,21 @@ class PostgresIndex:
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Word -> the number of chunks of the tenant's whole index in which it occurs, read in one statement."""
-        wanted = {self._term(term): term for term in terms}
+        term_of_key = {self._term(term): term for term in terms}
         rows = self.tenant_rows(
             "SELECT term, sum(chunks)::bigint FROM posting WHERE tenant = %s AND term = ANY(%s::bigint[])"
-            " GROUP BY term", arrays.numbers("bigint", list(wanted)),
+            " GROUP BY term", arrays.numbers("bigint", list(term_of_key)),
         )  # fmt: skip
-        self._frequencies.update(dict.fromkeys(wanted.values(), 0))
-        self._frequencies.update({wanted[term]: int(count) for term, count in rows})
-        return {term: self._frequencies[term] for term in wanted.values()}
+        self._frequencies.update(dict.fromkeys(term_of_key.values(), 0))
+        self._frequencies.update({term_of_key[term]: int(count) for term, count in rows})
+        return {term: self._frequencies[term] for term in term_of_key.values()}
 
     def frequency(self, term: str) -> int:
         """The number of chunks of the tenant's whole index in which a word occurs."""
-        known = self._frequencies.get(term)
-        if known is None:
+        count = self._frequencies.get(term)
+        if count is None:
             return self.frequencies([term])[term]
-        return known
+        return count
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """One term that stands for all words with the prefix, a single character, and the number of its chunks: [(term,
@@ -265,13 +265,13 @@ class PostgresIndex:
     def expect(self, terms: Iterable[str]) -> None:
         """Read the occurrences of these words in one statement, so that `occurrences` need not ask the database for
         each."""
-        wanted = {self._term(term): term for term in terms}
-        parts: dict[str, list[bytes]] = {term: [] for term in wanted.values()}
+        term_of_key = {self._term(term): term for term in terms}
+        parts: dict[str, list[bytes]] = {term: [] for term in term_of_key.values()}
         for term, rows in self.tenant_rows(
             "SELECT term, rows FROM posting WHERE tenant = %s AND term = ANY(%s::bigint[]) ORDER BY segment",
-            arrays.numbers("bigint", list(wanted)),
+            arrays.numbers("bigint", list(term_of_key)),
         ):
-            parts[wanted[term]].append(bytes(rows))
+            parts[term_of_key[term]].append(bytes(rows))
         self._expected.update({term: unpacked(some) for term, some in parts.items()})
 
     def occurrences(self, term: str) -> list[int]:
@@ -320,39 +320,39 @@ class PostgresIndex:
         signs, numbers = vector_columns(bits(vector), int8(vector))
         *_, number, dims, epoch = embedder
         if len(norms) > self.approximate_from and len(norms) - norms.count(0) >= MAX_SHARE_BY_ID * len(norms):
-            found = self._approximate(number, dims, norms, signs, numbers, k)
-            if found is not None:
-                return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
+            rows = self._approximate(number, dims, norms, signs, numbers, k)
+            if rows is not None:
+                return [(chunk, cosine) for chunk, cosine in rows if cosine == cosine]
         table = None
         if self._tables is not None:
             key = (self.tenant, number, epoch)
             table = self._tables.table(key, len(norms) - 1, lambda after, most: self._signs(number, after, most))
         if table is None:
-            found = self._scanned(number, norms, signs, numbers, k)
+            rows = self._scanned(number, norms, signs, numbers, k)
         else:
             count = k * OVERFETCH
             near = nearest(table, bits(vector), norms, count, TIE_FACTOR * count)
-            found = self._rows(
+            rows = self._rows(
                 "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM chunk WHERE tenant = %s"
                 " AND id = ANY(%s::int[]) ORDER BY cosine DESC, id LIMIT %s",
                 numbers, self.tenant, arrays.numbers("int", near), k,
             )  # fmt: skip
-        return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
+        return [(chunk, cosine) for chunk, cosine in rows if cosine == cosine]
 
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
         """Chunk id -> cosine of its vector with a float32 vector of the embedder in force, for those of `chunks` with a
         vector."""
         embedder = self._embedder()
-        wanted = list(set(chunks))
-        if embedder is None or not wanted or len(vector) != 4 * embedder[3] or not any(vector):
+        chunk_ids = list(set(chunks))
+        if embedder is None or not chunk_ids or len(vector) != 4 * embedder[3] or not any(vector):
             return {}
         _, numbers = vector_columns(bits(vector), int8(vector))
-        found = self._rows(
+        rows = self._rows(
             "SELECT id, 1 - (embedding <=> %s::halfvec) FROM chunk WHERE tenant = %s AND embedder = %s"
             " AND bits IS NOT NULL AND id = ANY(%s)",
-            numbers, self.tenant, embedder[2], wanted,
+            numbers, self.tenant, embedder[2], chunk_ids,
         )  # fmt: skip
-        return {chunk: cosine for chunk, cosine in found if cosine == cosine}
+        return {chunk: cosine for chunk, cosine in rows if cosine == cosine}
 
     def _approximate(
         self, number: int, dims: int, norms: bytes, signs: Any, numbers: Any, k: int
@@ -364,19 +364,19 @@ class PostgresIndex:
                 return None
         count = TIE_FACTOR * k * OVERFETCH
         self._rows(hnsw.SETTINGS, str(min(hnsw.MAX_CANDIDATES, count)), "off")
-        found = self._rows(
+        rows = self._rows(
             hnsw.statement(self.tenant, number, dims), numbers, len(norms), norms, signs, count, k
         )  # fmt: skip
         self._rows(hnsw.SETTINGS, "40", "on")
-        return found
+        return rows
 
-    def _signs(self, number: int, after: int, most: int) -> bytes:
-        """The `read` of `SignTables.table`: number, count of bits and signs of at most `most` chunks after `after`."""
+    def _signs(self, number: int, after: int, count: int) -> bytes:
+        """The `read` of `SignTables.table`: number, count of bits and signs of at most `count` chunks after `after`."""
         rows = self._rows(
             "SELECT string_agg(int4send(id) || varbit_send(bits), ''::bytea ORDER BY id)"
             " FROM (SELECT id, bits FROM chunk WHERE tenant = %s AND embedder = %s AND bits IS NOT NULL AND id > %s"
             " ORDER BY id LIMIT %s) AS signed",
-            self.tenant, number, after, most,
+            self.tenant, number, after, count,
         )  # fmt: skip
         return bytes(rows[0][0] or b"")
 
@@ -453,12 +453,12 @@ def united(snapshots: Iterable[bytes]) -> bytes:
     bytes of `runs_of` for each. A chunk has the same norm in every snapshot."""
     norms = bytearray(1)
     for runs in snapshots:
-        at = 0
-        while at < len(runs):
-            first, count = RUN.unpack_from(runs, at)
-            at += RUN.size
+        offset = 0
+        while offset < len(runs):
+            first, count = RUN.unpack_from(runs, offset)
+            offset += RUN.size
             if len(norms) < first + count:
                 norms.extend(bytes(first + count - len(norms)))
-            norms[first : first + count] = runs[at : at + count]
-            at += count
+            norms[first : first + count] = runs[offset : offset + count]
+            offset += count
     return bytes(norms)

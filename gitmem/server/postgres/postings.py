@@ -63,13 +63,13 @@ def postings(chunks: Iterable[Words], keys: Keys) -> list[Posting]:
     places = np.arange(len(ids), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
     occurrences = np.repeat(np.frombuffer(bases, dtype=np.int64), counts) + (places << 1)
     initials = _Numbers()
-    first = np.array([-1 if word[0].isascii() else initials[word[0]] for word in words], dtype=np.int32)
+    initial_of_word = np.array([-1 if word[0].isascii() else initials[word[0]] for word in words], dtype=np.int32)
     terms = [*map(keys.term, words), *map(keys.beginning, initials)]
-    own = np.frombuffer(ids, dtype=np.int32)
-    begin = first[own]
-    found = begin >= 0
-    numbers = np.concatenate([own, begin[found] + len(words)])
-    return _grouped(np.array(terms, dtype=np.int64), numbers, np.concatenate([occurrences, occurrences[found]]))
+    word_numbers = np.frombuffer(ids, dtype=np.int32)
+    initial_numbers = initial_of_word[word_numbers]
+    has_initial = initial_numbers >= 0
+    numbers = np.concatenate([word_numbers, initial_numbers[has_initial] + len(words)])
+    return _grouped(np.array(terms, dtype=np.int64), numbers, np.concatenate([occurrences, occurrences[has_initial]]))
 
 
 def _grouped(
@@ -86,8 +86,8 @@ def _grouped(
     chunks = _distinct(ordered >> PLACE_BITS, starts)
     data = ordered.astype(CODE, copy=False).tobytes()
     return [
-        Posting(int(terms[at]), int(chunks[at]), data[8 * starts[at] : 8 * ends[at]])
-        for at in np.argsort(terms).tolist()
+        Posting(int(terms[index]), int(chunks[index]), data[8 * starts[index] : 8 * ends[index]])
+        for index in np.argsort(terms).tolist()
     ]
 
 
@@ -101,18 +101,18 @@ def without(rows: Sequence[tuple[int, bytes]], gone: Collection[int]) -> list[Po
     sizes = np.array([len(packed) // 8 for _, packed in rows])
     starts = np.cumsum(sizes) - sizes
     changed = []
-    for at in np.flatnonzero(np.add.reduceat(dropped, starts)).tolist():
-        own = slice(starts[at], starts[at] + sizes[at])
-        kept = occurrences[own][~dropped[own]]
-        changed.append(Posting(rows[at][0], len(np.unique(kept >> PLACE_BITS)), kept.tobytes()))
+    for index in np.flatnonzero(np.add.reduceat(dropped, starts)).tolist():
+        occurrences_of_word = slice(starts[index], starts[index] + sizes[index])
+        remaining = occurrences[occurrences_of_word][~dropped[occurrences_of_word]]
+        changed.append(Posting(rows[index][0], len(np.unique(remaining >> PLACE_BITS)), remaining.tobytes()))
     return changed
 
 
 def _distinct(chunks: np.ndarray[Any, Any], starts: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The number of different chunks in each slice from a start to the next one; equal chunks are adjacent."""
-    new = np.empty(len(chunks), dtype=np.int64)
-    new[0] = 1
-    new[1:] = chunks[1:] != chunks[:-1]
-    new[starts] = 1
-    counts: np.ndarray[Any, Any] = np.add.reduceat(new, starts)
+    is_new = np.empty(len(chunks), dtype=np.int64)
+    is_new[0] = 1
+    is_new[1:] = chunks[1:] != chunks[:-1]
+    is_new[starts] = 1
+    counts: np.ndarray[Any, Any] = np.add.reduceat(is_new, starts)
     return counts

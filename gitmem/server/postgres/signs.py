@@ -48,20 +48,20 @@ class SignTables:
         `after`: id and count of bits as big-endian 32-bit integers, then the signs. If no file can be written, each
         call reads all chunks.
         """
-        exists, known = self._known(key)
-        if exists and (known is None or upto <= known.upto):
+        exists, stored = self._known(key)
+        if exists and (stored is None or upto <= stored.upto):
             with suppress(OSError):
                 os.utime(self._place(key), ns=(time.time_ns(), time.time_ns()))
-            return known
-        after = int(known.ids[-1]) if known is not None and len(known.ids) else 0
-        table: Table | None = extended(known, read(after, self.most // 8), upto)
+            return stored
+        last_id = int(stored.ids[-1]) if stored is not None and len(stored.ids) else 0
+        table: Table | None = extended(stored, read(last_id, self.most // 8), upto)
         if table is not None and size(table) > self.most:
             table = None
         with suppress(OSError):
             self._write(self._place(key), table)
-            exists, known = self._known(key)
+            exists, stored = self._known(key)
             if exists:
-                return known
+                return stored
         return table
 
     def _place(self, key: Key) -> Path:
@@ -71,10 +71,10 @@ class SignTables:
         """(whether the table has a file, the mapped table). An empty file, and so None, marks a table that is too
         large."""
         try:
-            found = os.stat(self._place(key))
+            status = os.stat(self._place(key))
             with self._lock:
                 mark, table = self._mapped.get(key, ((0, 0), None))
-            if mark == (found.st_ino, found.st_size):
+            if mark == (status.st_ino, status.st_size):
                 return True, table
             with open(self._place(key), "rb") as file:
                 mark, table = _mapped(file)
@@ -84,8 +84,8 @@ class SignTables:
             return False, None
         with self._lock:
             self._mapped[key] = mark, table
-            for other in [other for other in self._mapped if not self._place(other).exists()]:
-                del self._mapped[other]
+            for old_key in [old_key for old_key in self._mapped if not self._place(old_key).exists()]:
+                del self._mapped[old_key]
         return True, table
 
     def _write(self, place: Path, table: Table | None) -> None:
@@ -104,15 +104,15 @@ class SignTables:
             raise
         self._make_room(place)
 
-    def _make_room(self, last: Path) -> None:
+    def _make_room(self, kept_file: Path) -> None:
         """Delete the files that were not used for the longest time until the others fit the limit (`most` bytes);
-        `last`, the file that was just written, stays."""
+        `kept_file`, the file that was just written, stays."""
         files = sorted(
-            (found.stat().st_mtime_ns, found.stat().st_size, found.path) for found in os.scandir(self.folder)
+            (entry.stat().st_mtime_ns, entry.stat().st_size, entry.path) for entry in os.scandir(self.folder)
         )
         total = sum(length for _, length, _ in files)
         for _, length, path in files:
-            if total > self.most and path != os.fspath(last):
+            if total > self.most and path != os.fspath(kept_file):
                 os.unlink(path)
                 total -= length
 
@@ -134,16 +134,16 @@ def _padded(length: int) -> int:
 
 def _mapped(file: BinaryIO) -> tuple[Mark, Table | None]:
     """(mark, table) of a file; the table of an empty file is None. Raises ValueError for a damaged file."""
-    found = os.fstat(file.fileno())
-    mark = (found.st_ino, found.st_size)
-    if not found.st_size:
+    status = os.fstat(file.fileno())
+    mark = (status.st_ino, status.st_size)
+    if not status.st_size:
         return mark, None
-    pages = mmap.mmap(file.fileno(), found.st_size, access=mmap.ACCESS_READ)
-    count, words, upto = -1, 0, 0
-    if found.st_size >= HEAD.size:
-        count, words, upto = HEAD.unpack_from(pages)
+    pages = mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_READ)
+    if status.st_size < HEAD.size:
+        raise ValueError("no table of signs")
+    count, words, upto = HEAD.unpack_from(pages)
     begin = HEAD.size + _padded(4 * count)
-    if count < 0 or found.st_size != begin + 8 * count * words:
+    if count < 0 or status.st_size != begin + 8 * count * words:
         raise ValueError("no table of signs")
     ids = np.frombuffer(pages, np.int32, count, HEAD.size)
     return mark, Table(ids, np.frombuffer(pages, np.uint64, count * words, begin).reshape(count, words), upto)

@@ -75,10 +75,10 @@ class PostgresWriter:
     def _insert(self, into: str, **columns: arrays.Column) -> None:
         """Add rows of the tenant, with one array for each column: COPY does not work with row-level security. A name
         in `columns` is the column's name and type: `id__int`."""
-        named = [column.split("__") for column in columns]
-        given = ", ".join(f"%s::{kind}[]" for _, kind in named)
+        names = ", ".join(column.split("__")[0] for column in columns)
+        arrays_given = ", ".join(f"%s::{column.split('__')[1]}[]" for column in columns)
         self._writes.execute(
-            f"INSERT INTO {into} (tenant, {', '.join(name for name, _ in named)}) SELECT %s, * FROM unnest({given})",
+            f"INSERT INTO {into} (tenant, {names}) SELECT %s, * FROM unnest({arrays_given})",
             (self._tenant, *columns.values()),
         )
 
@@ -143,15 +143,15 @@ class PostgresWriter:
 
     def missing_blobs(self, oids: Iterable[str]) -> list[str]:
         """The given oids that were not added yet, each once and in order."""
-        wanted = list(dict.fromkeys(oids))
-        known = self._numbers(wanted)
-        return [oid for oid in wanted if oid not in known]
+        distinct_oids = list(dict.fromkeys(oids))
+        numbers = self._numbers(distinct_oids)
+        return [oid for oid in distinct_oids if oid not in numbers]
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
         """Those of these chunk hashes whose chunks the index has."""
         keyed = {self._keyed(plain): plain for plain in hashes}
         rows = self._rows("SELECT hash FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(keyed))
-        return {keyed[bytes(there)] for (there,) in rows}
+        return {keyed[bytes(key)] for (key,) in rows}
 
     def all_stored_chunks(self) -> frozenset[bytes]:
         """Always empty: the database has keyed hashes only, so that child processes may parse chunks that exist
@@ -168,40 +168,40 @@ class PostgresWriter:
         vectors. Blobs that the index has already are left out. Raises Refused if the tenant would be over its quota.
         Only inside `writing()`."""
         existing = self._numbers(blob.oid for blob in blobs)  # another repository's ingest may have added them
-        new = [blob for blob in blobs if blob.oid not in existing]
+        new_blobs = [blob for blob in blobs if blob.oid not in existing]
         rows: dict[bytes, ChunkRow] = {}
-        for blob in new:
+        for blob in new_blobs:
             for row in blob.chunks:
                 rows.setdefault(self._keyed(row.hash), row)
-        known = {
+        chunk_numbers = {
             bytes(key): int(number)
             for key, number in self._rows("SELECT hash, id FROM chunk WHERE tenant = %s AND hash = ANY(%s)", list(rows))
         } | {key: number for number, (_, key) in self._fresh.items()}
-        fresh = [key for key in rows if key not in known]
-        taken = self._writes.execute("SELECT * FROM take_numbers(%s, %s)", (len(new), len(fresh))).fetchone()
+        new_hashes = [key for key in rows if key not in chunk_numbers]
+        taken = self._writes.execute("SELECT * FROM take_numbers(%s, %s)", (len(new_blobs), len(new_hashes))).fetchone()
         assert taken is not None
         next_blob, next_chunk = taken
-        self._ensure_quota(next_chunk + len(fresh) - 1, len(fresh))
-        for number, key in enumerate(fresh, next_chunk):
-            known[key] = number
+        self._ensure_quota(next_chunk + len(new_hashes) - 1, len(new_hashes))
+        for number, key in enumerate(new_hashes, next_chunk):
+            chunk_numbers[key] = number
             self._fresh[number] = (rows[key], key)
-        self._insert_blobs(new, next_blob)
+        self._insert_blobs(new_blobs, next_blob)
         places = [
-            (number, ordinal, known[self._keyed(chunk.hash)], chunk.start, chunk.end, chunk.heading)
-            for number, blob in enumerate(new, next_blob)
+            (number, ordinal, chunk_numbers[self._keyed(chunk.hash)], chunk.start, chunk.end, chunk.heading)
+            for number, blob in enumerate(new_blobs, next_blob)
             for ordinal, chunk in enumerate(blob.chunks)
         ]
         if places:
             columns = (arrays.numbers("int", column) for column in zip(*places, strict=True))
             names = ("blob__int", "ordinal__int", "chunk__int", "first__int", "last__int", "heading__int")
             self._insert("place", **dict(zip(names, columns, strict=True)))
-        return {number: self._fresh[number][0] for number in (known[key] for key in fresh)}
+        return {number: self._fresh[number][0] for number in (chunk_numbers[key] for key in new_hashes)}
 
-    def _insert_blobs(self, blobs: Sequence[BlobRow], first: int) -> None:
+    def _insert_blobs(self, blobs: Sequence[BlobRow], first_number: int) -> None:
         int_column = cache(lambda name: arrays.numbers("int", [getattr(blob, name) for blob in blobs]))
         self._insert(
             "blob",
-            id__int=arrays.numbers("int", range(first, first + len(blobs))),
+            id__int=arrays.numbers("int", range(first_number, first_number + len(blobs))),
             oid__bytea=arrays.values(arrays.BYTEA, (bytes.fromhex(blob.oid) for blob in blobs)),
             bytes__int=int_column("bytes"),
             secrets__int=int_column("secrets"),
@@ -209,24 +209,26 @@ class PostgresWriter:
             skipped__text=arrays.values(arrays.TEXT, (blob.skipped.encode() for blob in blobs)),
         )
 
-    def _ensure_quota(self, numbers: int, fresh: int) -> None:
-        """Raise Refused if the tenant would have more chunks than its quota. `numbers`: the highest number that a chunk
-        would have. `fresh`: how many chunks are to be added."""
-        most = self._writes.execute("SELECT most_chunks FROM limits_of_tenant()").fetchone()
-        if most is None or numbers <= most[0]:  # numbers are never reused, so there are no more chunks than numbers
+    def _ensure_quota(self, number: int, new_chunks: int) -> None:
+        """Raise Refused if the tenant would have more chunks than its quota. `number`: the highest number that
+        a chunk would have. `new_chunks`: how many chunks are to be added."""
+        quota = self._writes.execute("SELECT most_chunks FROM limits_of_tenant()").fetchone()
+        if quota is None or number <= quota[0]:  # numbers are never reused, so there are no more chunks than numbers
             return
-        ((there,),) = self._rows("SELECT count(*) FROM chunk WHERE tenant = %s")
-        if there + len(self._fresh) + fresh > most[0]:
-            raise Refused(f"the tenant may have {most[0]} chunks", "an administrator can raise the quota")
+        ((present_chunks,),) = self._rows("SELECT count(*) FROM chunk WHERE tenant = %s")
+        if present_chunks + len(self._fresh) + new_chunks > quota[0]:
+            raise Refused(f"the tenant may have {quota[0]} chunks", "an administrator can raise the quota")
 
     def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
         """Those of `chunk_ids` that have no stored vector of this embedder. A chunk that this transaction added always
         counts."""
-        wanted = list(chunk_ids)
-        old = [chunk for chunk in wanted if chunk not in self._fresh]
-        rows = self._rows("SELECT id FROM chunk WHERE tenant = %s AND id = ANY(%s) AND embedder = %s", old, embedder_id)
-        there = {chunk for (chunk,) in rows}
-        return [chunk for chunk in wanted if chunk not in there]
+        chunks = list(chunk_ids)
+        stored = [chunk for chunk in chunks if chunk not in self._fresh]
+        rows = self._rows(
+            "SELECT id FROM chunk WHERE tenant = %s AND id = ANY(%s) AND embedder = %s", stored, embedder_id
+        )
+        embedded = {chunk for (chunk,) in rows}
+        return [chunk for chunk in chunks if chunk not in embedded]
 
     def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
         """Add or replace vectors of this embedder: (chunk id, (signs as `values.bits`, numbers as `values.int8`)). Only
@@ -245,9 +247,9 @@ class PostgresWriter:
         """Write the new chunks of the transaction, and their words as one segment."""
         if not self._fresh:
             return
-        made = [self._vectors.get(number, (None, b"", b"")) for number in self._fresh]
+        embeddings = [self._vectors.get(number, (None, b"", b"")) for number in self._fresh]
         rows = [(row, key) for row, key in self._fresh.values()]
-        vectors = iter(arrays.half_vectors([numbers for _, _, numbers in made if any(numbers)]))
+        vectors = iter(arrays.half_vectors([numbers for _, _, numbers in embeddings if any(numbers)]))
         self._insert(
             "chunk",
             id__int=arrays.numbers("int", list(self._fresh)),
@@ -256,25 +258,25 @@ class PostgresWriter:
             record__bytea=arrays.values(arrays.BYTEA, (row.lines for row, _ in rows)),
             embedder__int=arrays.values(
                 arrays.NUMBERS["int"][0],
-                (number.to_bytes(4, "big") if number is not None else None for number, _, _ in made),
+                (number.to_bytes(4, "big") if number is not None else None for number, _, _ in embeddings),
             ),
             bits__varbit=arrays.values(
-                arrays.VARBIT, (arrays.bit_string(signs) if any(numbers) else None for _, signs, numbers in made)
+                arrays.VARBIT, (arrays.bit_string(signs) if any(numbers) else None for _, signs, numbers in embeddings)
             ),
             embedding__halfvec=arrays.values(
-                self._database.halfvec, (next(vectors) if any(numbers) else None for _, _, numbers in made)
+                self._database.halfvec, (next(vectors) if any(numbers) else None for _, _, numbers in embeddings)
             ),
         )
         words = (Words(number, row.heading_words, row.body_words) for number, (row, _) in self._fresh.items())
         ((segment,),) = self._rows("SELECT coalesce(max(id), 0) + 1 FROM segment WHERE tenant = %s")
         self._change("INSERT INTO segment VALUES (%s, %s, %s, %s)", segment, min(self._fresh), max(self._fresh))
-        found = postings(words, self._keys)
+        posting_rows = postings(words, self._keys)
         self._insert(
             "posting",
-            term__bigint=arrays.numbers("bigint", [one.term for one in found]),
-            segment__int=arrays.numbers("int", [segment] * len(found)),
-            chunks__int=arrays.numbers("int", [one.chunks for one in found]),
-            rows__bytea=arrays.values(arrays.BYTEA, (one.rows for one in found)),
+            term__bigint=arrays.numbers("bigint", [posting.term for posting in posting_rows]),
+            segment__int=arrays.numbers("int", [segment] * len(posting_rows)),
+            chunks__int=arrays.numbers("int", [posting.chunks for posting in posting_rows]),
+            rows__bytea=arrays.values(arrays.BYTEA, (posting.rows for posting in posting_rows)),
         )
 
     # -- snapshots -------------------------------------------------------------------------------------------
@@ -282,26 +284,26 @@ class PostgresWriter:
     def put_snapshot(self, repository: int, key: str, entries: Iterable[EntryRow]) -> None:
         """Record the files of a tree as a snapshot of a repository; do nothing if the key is recorded. A file whose
         blob was not added is left out."""
-        made = self._rows(
+        inserted = self._rows(
             "INSERT INTO snapshot (tenant, repository, key, norms) VALUES (%s, %s, %s, '')"
             " ON CONFLICT DO NOTHING RETURNING id", repository, key,
         )  # fmt: skip
-        if not made:
+        if not inserted:
             return
-        ((number,),) = made
+        ((number,),) = inserted
         rows = list(entries)
         blobs = self._numbers({row.oid for row in rows})
-        there = [row for row in rows if row.oid in blobs]
+        indexed = [row for row in rows if row.oid in blobs]
         self._insert(
             "entry",
-            snapshot__int=arrays.numbers("int", [number] * len(there)),
-            path__bytea=arrays.values(arrays.BYTEA, (row.path.encode("utf-8", "surrogateescape") for row in there)),
-            blob__int=arrays.numbers("int", [blobs[row.oid] for row in there]),
-            corpus__smallint=arrays.numbers("smallint", [row.corpus for row in there]),
+            snapshot__int=arrays.numbers("int", [number] * len(indexed)),
+            path__bytea=arrays.values(arrays.BYTEA, (row.path.encode("utf-8", "surrogateescape") for row in indexed)),
+            blob__int=arrays.numbers("int", [blobs[row.oid] for row in indexed]),
+            corpus__smallint=arrays.numbers("smallint", [row.corpus for row in indexed]),
         )
         words = [
             (path, self._keys.term(word))
-            for path in {row.path for row in there}
+            for path in {row.path for row in indexed}
             for word in set(terms(file_name_words(path)))
         ]
         self._insert(
@@ -408,17 +410,17 @@ class PostgresWriter:
         changed = without([(term, bytes(packed)) for term, packed in rows], gone)
         self._change(
             "DELETE FROM posting WHERE tenant = %s AND segment = %s AND term = ANY(%s::bigint[])",
-            segment, arrays.numbers("bigint", [one.term for one in changed if not one.rows]),
+            segment, arrays.numbers("bigint", [posting.term for posting in changed if not posting.rows]),
         )  # fmt: skip
-        kept = [one for one in changed if one.rows]
+        remaining = [posting for posting in changed if posting.rows]
         self._writes.execute(
             "UPDATE posting SET chunks = kept.chunks, rows = kept.rows"
             " FROM unnest(%s::bigint[], %s::int[], %s::bytea[]) AS kept (term, chunks, rows)"
             " WHERE posting.tenant = %s AND posting.segment = %s AND posting.term = kept.term",
             (
-                arrays.numbers("bigint", [one.term for one in kept]),
-                arrays.numbers("int", [one.chunks for one in kept]),
-                arrays.values(arrays.BYTEA, (one.rows for one in kept)),
+                arrays.numbers("bigint", [posting.term for posting in remaining]),
+                arrays.numbers("int", [posting.chunks for posting in remaining]),
+                arrays.values(arrays.BYTEA, (posting.rows for posting in remaining)),
                 self._tenant,
                 segment,
             ),

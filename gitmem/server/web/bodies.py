@@ -133,49 +133,49 @@ class Error:
 REQUESTS: dict[type, Schema] = {body: request_schema(body) for body in (Question, Prompt, Alert, Proposal, Place, Rows)}
 
 
-def read(body: type[Body], given: Mapping[str, Any]) -> Body:
+def read(body: type[Body], fields: Mapping[str, Any]) -> Body:
     """A request with the given fields. Fields that its class has not are ignored. Raises UsageError for a value that
     the schema of the class does not allow."""
     schema = REQUESTS[body]
     required = schema.get("required", ())
     return body(**{
-        name: _value(given, name, kind, name in required) for name, kind in schema["properties"].items()
+        name: _value(fields, name, kind, name in required) for name, kind in schema["properties"].items()
     })  # fmt: skip
 
 
-def _value(given: Mapping[str, Any], name: str, schema: Schema, required: bool) -> Any:
+def _value(fields: Mapping[str, Any], name: str, schema: Schema, required: bool) -> Any:
     """The value of a field, its default if it is not given; False for a boolean that is not `true`. Raises UsageError
     for a value of another type, out of its range, or that is none of the permitted ones."""
     kind = schema.get("type")
     if kind == "boolean":
-        return given.get(name) is True
+        return fields.get(name) is True
     if kind == "integer":
-        return number(given, name, schema.get("default", 0), schema["minimum"], schema["maximum"])
+        return number(fields, name, schema.get("default", 0), schema["minimum"], schema["maximum"])
     if kind == ["string", "array"]:
-        return texts(given, name)
+        return texts(fields, name)
     if kind == "string":
-        value = text(given, name, required=required) or schema.get("default", "")
+        value = text(fields, name, required=required) or schema.get("default", "")
         if value not in schema.get("enum", [value]):
             raise UsageError(
                 f"'{name}' is one of " + ", ".join(schema["enum"]), f"leave it out for '{schema['default']}'"
             )
         return value
-    return text_or_json(given, name)
+    return text_or_json(fields, name)
 
 
-def text_or_json(given: Mapping[str, Any], name: str) -> str | dict[str, Any] | list[Any]:
+def text_or_json(fields: Mapping[str, Any], name: str) -> str | dict[str, Any] | list[Any]:
     """A field that holds a text, an object or a list, and not an empty one. Raises UsageError for a missing, empty or
     other value."""
-    value = given.get(name)
+    value = fields.get(name)
     if not isinstance(value, str | dict | list) or not value:
         raise UsageError(f"'{name}' takes a text, an object or a list", f"send the {name} as it was sent to you")
     return value
 
 
-def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def texts(fields: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """The texts of a field that holds one text or a list; () if it is not given. Raises UsageError for another value or
     more than MAX_TEXTS texts."""
-    value = given.get(name)
+    value = fields.get(name)
     values = value if isinstance(value, list) else [value]
     if value is None:
         values = []
@@ -185,10 +185,10 @@ def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
+def text(fields: Mapping[str, Any], name: str, *, required: bool = False) -> str:
     """The text of a field; "" if it is not given. Raises UsageError for several texts, for another value, and with
     `required` for a missing or empty text."""
-    values = texts(given, name)
+    values = texts(fields, name)
     if len(values) > 1 or (required and not (values and values[0])):
         raise UsageError(f"'{name}' takes one text", "")
     if not values:
@@ -196,14 +196,14 @@ def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
     return values[0]
 
 
-def number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """The whole number of a field, from `least` to `most`; `default` if it is not given. Decimal digits in a text, and
-    a list of one such value, are read too. Raises UsageError for another value."""
-    value = given.get(name, default)
+def number(fields: Mapping[str, Any], name: str, default: int, minimum: int, maximum: int) -> int:
+    """The whole number of a field, from `minimum` to `maximum`; `default` if it is not given. Decimal digits in a text,
+    and a list of one such value, are read too. Raises UsageError for another value."""
+    value = fields.get(name, default)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, str) and value.isdecimal() and len(value) < 12:
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise UsageError(f"'{name}' takes a number from {least} to {most}", "")
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise UsageError(f"'{name}' takes a number from {minimum} to {maximum}", "")
     return value

@@ -67,12 +67,12 @@ class FairQueue:
     """
 
     def __init__(
-        self, most: int = MAX_REQUESTS_AT_ONCE, queued: int = MAX_QUEUED_PER_TENANT,
+        self, max_running: int = MAX_REQUESTS_AT_ONCE, max_queued: int = MAX_QUEUED_PER_TENANT,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self.clock = clock
-        self._most = most
-        self._queued = queued
+        self._most = max_running
+        self._queued = max_queued
         self._tenants: OrderedDict[int, Tenant] = OrderedDict()  # by number, in the order of turns
         self._timer: asyncio.TimerHandle | None = None
 
@@ -109,19 +109,19 @@ class FairQueue:
     def _tenant(self, number: int, now: float) -> Tenant:
         """A tenant. A new one is first in the order of turns; those that asked nothing lately are forgotten then."""
         if number not in self._tenants:
-            for other, tenant in list(self._tenants.items()):
+            for other_number, tenant in list(self._tenants.items()):
                 if not (tenant.waiting or tenant.running or tenant.recent_at(now) > MIN_RECENT):
-                    del self._tenants[other]
+                    del self._tenants[other_number]
             self._tenants[number] = Tenant()
             self._tenants.move_to_end(number, last=False)
         return self._tenants[number]
 
     def _lighter(self, tenant: Tenant, now: float) -> int:
         """How many other tenants asked recently if this one is limited beside them, else 0."""
-        others = [other.recent_at(now) for other in self._tenants.values() if other is not tenant]
-        others = [recent for recent in others if recent > MIN_RECENT]
-        if others and tenant.recent_at(now) > HEAVY * sum(others) / len(others):
-            return len(others)
+        recents = [other.recent_at(now) for other in self._tenants.values() if other is not tenant]
+        recents = [recent for recent in recents if recent > MIN_RECENT]
+        if recents and tenant.recent_at(now) > HEAVY * sum(recents) / len(recents):
+            return len(recents)
         return 0
 
     def _start_waiting(self) -> None:
@@ -147,7 +147,7 @@ class FairQueue:
 
     def _may_start(self, tenant: Tenant, now: float) -> bool:
         """Whether another request of a tenant may run now."""
-        running = sum(each.running for each in self._tenants.values())
+        running = sum(other.running for other in self._tenants.values())
         if running >= self._most or tenant.running >= MAX_REQUESTS_PER_TENANT:
             return False
         if not self._lighter(tenant, now):
@@ -179,7 +179,7 @@ class Queued:
             await error(413, "too-large", f"a request has {MAX_QUEUED_BYTES} bytes at most")(scope, receive, send)
             return
         tenant = self.tenant_of(Headers(scope=scope).get("authorization", "").partition(" ")[2].strip())
-        asked = self.queue.clock()
+        arrived = self.queue.clock()
         try:
             await self.queue.enter(tenant)
         except QueueFull:
@@ -190,7 +190,7 @@ class Queued:
             )
             return
         began = self.queue.clock()
-        STAGES.labels("queue").observe(began - asked)
+        STAGES.labels("queue").observe(began - arrived)
         running = True
 
         def leave() -> None:

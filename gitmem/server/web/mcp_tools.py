@@ -200,24 +200,24 @@ def _function(
 ) -> Callable[..., Any]:
     """A function with the fields of `request` as parameters, from which the SDK makes its model of a call."""
 
-    def call(**given: Any) -> Any:
-        return answer(operations, request(**given))
+    def call(**fields: Any) -> Any:
+        return answer(operations, request(**fields))
 
     returns = inspect.signature(request, eval_str=True).replace(return_annotation=result)
     call.__signature__ = returns  # type: ignore[attr-defined]
     return call
 
 
-def search(operations: Operations, given: Search) -> Found:
+def search(operations: Operations, call: Search) -> Found:
     """The answer of memory_search over the repositories that the caller may read, or the one that is named. Raises
     ToolError if the operation is refused or fails."""
     request = SearchRequest(
-        given.query, given.maxResults, paths=tuple(filter(None, [given.path])),
-        types=tuple(filter(None, [given.type])), history=history_mode(given.history),
+        call.query, call.maxResults, paths=tuple(filter(None, [call.path])),
+        types=tuple(filter(None, [call.type])), history=history_mode(call.history),
     )  # fmt: skip
-    query, names = query_of(request, operations.now()), tuple(filter(None, [given.repository]))
-    answer = _run(operations, "search", lambda caller: operations.search(caller, query, names, given.ref))
-    hits = [_of_commit(hit, given.query) if hit.kind else _of_file(hit, given.query) for hit in answer.hits]
+    query, names = query_of(request, operations.now()), tuple(filter(None, [call.repository]))
+    answer = _run(operations, "search", lambda caller: operations.search(caller, query, names, call.ref))
+    hits = [_of_commit(hit, call.query) if hit.kind else _of_file(hit, call.query) for hit in answer.hits]
     lanes = [one_line(lane) for lane in answer.lanes]
     return Found(hits=hits, lanes=lanes, answered=answer.answered, withheld=answer.withheld)
 
@@ -238,49 +238,49 @@ def _of_file(hit: SearchHit, query: str) -> Hit:
 def _of_commit(hit: SearchHit, query: str) -> Hit:
     """The hit of a commit; its author, date, subject and state stand before its text."""
     state = f" ({hit.state} by {hit.by})" if hit.state else ""
-    said = f"{hit.author}, {hit.date}: {hit.subject}{state}\n{shortened(hit.text, query)}"
+    text = f"{hit.author}, {hit.date}: {hit.subject}{state}\n{shortened(hit.text, query)}"
     return Hit(
         repository=one_line(hit.repository), path="", start_line=hit.start_line, end_line=hit.end_line,
         score=round(hit.score, 4), heading=one_line(hit.subject), date=one_line(hit.date), type="", commit=hit.commit,
-        snippet=fence(said, hit.repository, commit=hit.commit, trust=hit.trust, note="history"),
+        snippet=fence(text, hit.repository, commit=hit.commit, trust=hit.trust, note="history"),
     )  # fmt: skip
 
 
-def get(operations: Operations, given: Get) -> Got:
+def get(operations: Operations, request: Get) -> Got:
     """The answer of memory_get: lines of a memory file, quoted; the text of an empty file is "". Raises ToolError if
     the operation is refused or fails."""
     shown = _run(
         operations, "lines",
         lambda caller: operations.lines(
-            caller, given.repository, given.path, given.first, given.lines, given.ref
+            caller, request.repository, request.path, request.first, request.lines, request.ref
         ),
     )  # fmt: skip
     text = ""
     if shown.text:
-        text = fence(shown.text, f"{given.repository}/{given.path}", (shown.first, shown.last), commit=shown.commit)
+        text = fence(shown.text, f"{request.repository}/{request.path}", (shown.first, shown.last), commit=shown.commit)
     return Got(
-        repository=one_line(given.repository), path=shown_name(given.path), start_line=shown.first,
+        repository=one_line(request.repository), path=shown_name(request.path), start_line=shown.first,
         end_line=shown.last, lines=shown.count, text=text,
     )  # fmt: skip
 
 
-def assemble(operations: Operations, given: Assemble) -> Assembled:
+def assemble(operations: Operations, request: Assemble) -> Assembled:
     """The answer of memory_context: the context for a prompt; its text is "" if memory has nothing. Raises ToolError if
     the operation is refused or fails."""
-    made = _run(
+    context = _run(
         operations, "context",
-        lambda caller: operations.context(caller, given.prompt, given.repositories, given.budget),
+        lambda caller: operations.context(caller, request.prompt, request.repositories, request.budget),
     )  # fmt: skip
-    summary = one_line(made.summary)
-    return Assembled(text=made.text, tokens=made.tokens, summary=summary, withheld=made.withheld)
+    summary = one_line(context.summary)
+    return Assembled(text=context.text, tokens=context.tokens, summary=summary, withheld=context.withheld)
 
 
-def propose(operations: Operations, given: Propose) -> Opened:
+def propose(operations: Operations, request: Propose) -> Opened:
     """The answer of memory_propose: the branch and the pull request that were made for a line. Raises ToolError if the
     operation is refused or fails."""
-    change = Change(NewLine(given.text, given.type), "", given.reason, _caller.get().name)
-    done = _run(operations, "propose", lambda caller: operations.propose(caller, given.repository, change))
-    return Opened(branch=done.branch, number=done.number, url=one_line(done.url))
+    change = Change(NewLine(request.text, request.type), "", request.reason, _caller.get().name)
+    opened = _run(operations, "propose", lambda caller: operations.propose(caller, request.repository, change))
+    return Opened(branch=opened.branch, number=opened.number, url=one_line(opened.url))
 
 
 def _run(operations: Operations, name: str, operation: Callable[[Caller], Any]) -> Any:
@@ -330,8 +330,8 @@ class Authenticated:
         except GitMemError as problem:
             await failed(problem)(scope, receive, send)
             return
-        held = _caller.set(caller)
+        token = _caller.set(caller)
         try:
             await self.app(scope, receive, send)
         finally:
-            _caller.reset(held)
+            _caller.reset(token)

@@ -35,8 +35,8 @@ def description() -> dict[str, Any]:
 
     def operation(name: str, summary: str, answer: type) -> dict[str, Any]:
         errors = {
-            str(status): {"description": what, "content": _content(reference(bodies.Error))}
-            for status, what in ERRORS.items()
+            str(status): {"description": meaning, "content": _content(reference(bodies.Error))}
+            for status, meaning in ERRORS.items()
         }
         good = {"description": "the answer", "content": _content(reference(answer))}
         return {"operationId": name, "summary": summary, "responses": {"200": good, **errors}}

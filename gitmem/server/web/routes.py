@@ -145,46 +145,46 @@ class Routes:
 
     # -- operations ------------------------------------------------------------------------------------------
 
-    def search(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+    def search(self, caller: Caller, fields: Mapping[str, Any]) -> Any:
         """POST /v1/search: the answer of a search, with its hits."""
-        read = bodies.read(bodies.Question, given)
+        body = bodies.read(bodies.Question, fields)
         request = SearchRequest(
-            read.query, read.limit, paths=read.path, types=read.type, tags=read.tag, since=read.since,
-            until=read.until, lane=read.lane, explain=read.explain, everything=read.all, history=read.history,
+            body.query, body.limit, paths=body.path, types=body.type, tags=body.tag, since=body.since,
+            until=body.until, lane=body.lane, explain=body.explain, everything=body.all, history=body.history,
         )  # fmt: skip
         query = query_of(request, self.operations.now())
-        return shown(self.operations.search(caller, query, read.repository, read.ref, read.at))
+        return shown(self.operations.search(caller, query, body.repository, body.ref, body.at))
 
-    def repositories(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+    def repositories(self, caller: Caller, fields: Mapping[str, Any]) -> Any:
         """GET /v1/repositories: the repositories that the caller may see."""
         return bodies.Repositories(self.operations.repositories(caller))
 
-    def lines(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+    def lines(self, caller: Caller, fields: Mapping[str, Any]) -> Any:
         """GET /v1/lines: lines of a memory file at the tip of a branch or tag."""
-        read = bodies.read(bodies.Place, given)
-        return self.operations.lines(caller, read.repository, read.path, read.first, read.count, read.ref)
+        body = bodies.read(bodies.Place, fields)
+        return self.operations.lines(caller, body.repository, body.path, body.first, body.count, body.ref)
 
-    def context(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+    def context(self, caller: Caller, fields: Mapping[str, Any]) -> Any:
         """POST /v1/context: a context for a prompt."""
-        read = bodies.read(bodies.Prompt, given)
-        return self.operations.context(caller, read.prompt, read.repository, read.budget)
+        body = bodies.read(bodies.Prompt, fields)
+        return self.operations.context(caller, body.prompt, body.repository, body.budget)
 
-    def seen(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+    def seen(self, caller: Caller, fields: Mapping[str, Any]) -> Any:
         """POST /v1/seen: past incidents that are like an alert."""
-        read = bodies.read(bodies.Alert, given)
-        data = read.alert if isinstance(read.alert, str) else json.dumps(read.alert)
-        found = self.operations.seen(caller, data.encode("utf-8", "replace"), read.repository)
-        return bodies.Seen(bool(found), found)
+        body = bodies.read(bodies.Alert, fields)
+        data = body.alert if isinstance(body.alert, str) else json.dumps(body.alert)
+        incidents = self.operations.seen(caller, data.encode("utf-8", "replace"), body.repository)
+        return bodies.Seen(bool(incidents), incidents)
 
-    def propose(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+    def propose(self, caller: Caller, fields: Mapping[str, Any]) -> Any:
         """POST /v1/propose: open a pull request with a line of memory."""
-        read = bodies.read(bodies.Proposal, given)
-        change = Change(NewLine(read.text, read.type, read.to, tags=read.tag), read.title, read.reason, caller.name)
-        return self.operations.propose(caller, read.repository, change)
+        body = bodies.read(bodies.Proposal, fields)
+        change = Change(NewLine(body.text, body.type, body.to, tags=body.tag), body.title, body.reason, caller.name)
+        return self.operations.propose(caller, body.repository, change)
 
-    def audit(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+    def audit(self, caller: Caller, fields: Mapping[str, Any]) -> Any:
         """GET /v1/audit: the newest rows of the audit log."""
-        return bodies.Audit(self.operations.audit(caller, bodies.read(bodies.Rows, given).limit))
+        return bodies.Audit(self.operations.audit(caller, bodies.read(bodies.Rows, fields).limit))
 
     # -- the server itself -----------------------------------------------------------------------------------
 
@@ -259,12 +259,12 @@ class Routes:
                 connection.execute("SELECT put_job(%s, 'fetch', '0')", (repository,))
 
 
-async def limited(request: Request, most: int) -> bytes | None:
-    """The body of a request; None if it is longer than `most` bytes."""
+async def limited(request: Request, max_bytes: int) -> bytes | None:
+    """The body of a request; None if it is longer than `max_bytes` bytes."""
     body = bytearray()
     async for part in request.stream():
         body += part
-        if len(body) > most:
+        if len(body) > max_bytes:
             return None
     return bytes(body)
 
@@ -300,13 +300,13 @@ async def unforeseen(request: Request, problem: Exception) -> Response:
 def application(
     operations: Operations,
     hook_secret: str = "",
-    more: Sequence[BaseRoute] = (),
+    further_routes: Sequence[BaseRoute] = (),
     *,
     alive: Callable[[], bool] = lambda: True,
-    **given: Any,
+    **options: Any,
 ) -> Starlette:
-    """The server as an ASGI application. `more`: further routes. `alive`: whether the workers run. `given`: further
-    arguments of Starlette."""
-    routes = [*Routes(operations, hook_secret, alive).all(), *more]
+    """The server as an ASGI application. `further_routes`: added to its own. `alive`: whether the workers run.
+    `options`: further arguments of Starlette."""
+    routes = [*Routes(operations, hook_secret, alive).all(), *further_routes]
     handlers: Any = {HTTPException: unforeseen, Exception: unforeseen}
-    return Starlette(routes=routes, exception_handlers=handlers, **given)
+    return Starlette(routes=routes, exception_handlers=handlers, **options)

@@ -37,8 +37,8 @@ def signed(headers: Mapping[str, str], body: bytes, secret: str) -> str:
         ("forgejo", "x-gitea-signature", digest),
         ("gitlab", "x-gitlab-token", secret),
     ):
-        given = headers.get(header, "")
-        if given and hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode()):
+        sent = headers.get(header, "")
+        if sent and hmac.compare_digest(sent.encode("utf-8", "replace"), expected.encode()):
             return forge
     return ""
 
@@ -49,8 +49,8 @@ def delivery(headers: Mapping[str, str], body: bytes, secret: str) -> Delivery |
     if not forge:
         return None
     ids = {"github": "x-github-delivery", "gitlab": "idempotency-key", "forgejo": "x-forgejo-delivery"}
-    other = headers.get("x-gitea-delivery") or headers.get("x-gitlab-event-uuid", "")
-    number = headers.get(ids[forge]) or other
+    forgejo_or_gitlab_id = headers.get("x-gitea-delivery") or headers.get("x-gitlab-event-uuid", "")
+    number = headers.get(ids[forge]) or forgejo_or_gitlab_id
     value = parse_json_object(body)
     addresses: dict[str, None] = {}
     for part in ("repository", "project"):

@@ -132,7 +132,7 @@ async def test_a_loud_tenant_does_not_wait_for_ever_for_the_others() -> None:
 
 @in_a_loop
 async def test_when_a_process_is_full_the_tenants_take_turns() -> None:
-    asked = Requests(most=1)
+    asked = Requests(max_running=1)
     await asked.ask(LOUD, 3)
     await asked.ask(QUIET, 2)
     await asked.ask(THIRD, 1)
@@ -218,7 +218,7 @@ async def test_what_was_asked_long_ago_holds_nobody_back_and_is_forgotten() -> N
 
 @in_a_loop
 async def test_more_than_may_wait_are_refused_and_only_those_of_that_tenant() -> None:
-    asked = Requests(most=1, queued=2)
+    asked = Requests(max_running=1, max_queued=2)
     await asked.ask(LOUD, 3)
     with pytest.raises(QueueFull):
         await asked.queue.enter(LOUD)
@@ -230,7 +230,7 @@ async def test_more_than_may_wait_are_refused_and_only_those_of_that_tenant() ->
 
 @in_a_loop
 async def test_a_request_that_is_given_up_makes_room() -> None:
-    asked = Requests(most=1)
+    asked = Requests(max_running=1)
     await asked.ask(LOUD)
     await asked.ask(LOUD)
     asked.tasks[1].cancel()
@@ -287,7 +287,7 @@ async def request(app: Any, *parts: bytes, path: str = "/v1/search", token: str 
 @in_a_loop
 async def test_a_request_waits_with_its_body_read_and_is_refused_where_too_many_do() -> None:
     slow = Slow()
-    queue = FairQueue(most=1, queued=1)
+    queue = FairQueue(max_running=1, max_queued=1)
     app = Queued(slow, queue, {"loud": LOUD, "quiet": QUIET}.__getitem__)
     waiting = [asyncio.create_task(request(app, b"a", b"b")) for _ in range(2)]
     await asyncio.sleep(0)
