@@ -63,7 +63,7 @@ def daily_form(pattern: str) -> re.Pattern[str]:
     has_other_wildcards = set("[]?") & set(pattern) or "**" in pattern or pattern.count("*") > 2
     if not is_dated_markdown or has_other_wildcards or len(pattern) > MAX_PATTERN_CHARS:
         raise UsageError(Message("'{}' is no pattern of daily logs", pattern), "as in journals/YYYY_MM_DD.md")
-    seen: set[str] = set()
+    named_parts: set[str] = set()
     form = ""
     for part in parts:
         name, digits = DATE_FIELDS.get(part, ("", 0))
@@ -71,11 +71,11 @@ def daily_form(pattern: str) -> re.Pattern[str]:
             form += "[^/]*"
         elif not name:
             form += re.escape(part)
-        elif part in seen:
+        elif part in named_parts:
             form += f"(?P={name})"
         else:
             form += rf"(?P<{name}>\d{{{digits}}})"
-            seen.add(part)
+            named_parts.add(part)
     return re.compile(form, re.ASCII)
 
 
@@ -133,18 +133,18 @@ def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None
     days, None for all. Logs below memory/ are left out if memory/ is a symbolic link. Raises UsageError for an invalid
     pattern that matches a file.
     """
-    found: dict[str, date] = {}
+    logs: dict[str, date] = {}
     folder = root / "memory"
     for name in os.listdir(folder) if folder.is_dir() and not folder.is_symlink() else ():
         path = f"memory/{name}"
         day = log_date(path) if kind(path) is Kind.DAILY else None
         if day is not None and (days is None or day in days):
-            found[path] = day
+            logs[path] = day
     for pattern in patterns:
         for glob in [daily_glob(pattern)] if days is None else {daily_glob(pattern, day) for day in days}:
             for file in root.glob(glob.lstrip("/") or "-"):
                 path = file.relative_to(root).as_posix()
                 day = log_day(path, [pattern])
                 if day is not None and (days is None or day in days):
-                    found[path] = day
-    return dict(sorted(found.items()))
+                    logs[path] = day
+    return dict(sorted(logs.items()))

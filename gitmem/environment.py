@@ -46,7 +46,7 @@ def start_lookup() -> RepositoryLookup:
 
 
 def open_environment(
-    overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
+    overrides: Mapping[str, str] | None = None, *, stay: bool = False, lookup: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
     """Open the repository of the current folder and load the settings in force: (repository, settings). The caller
     closes the repository.
@@ -54,19 +54,19 @@ def open_environment(
     When a profile is active (`git mem profile switch`), the command goes to that profile's memory, as if it had been
     started there: the current folder of the process becomes the root of that memory. The command stays in the current
     folder with `stay`, and when GIT_DIR or GIT_INDEX_FILE is set, as inside a Git hook. `overrides`: setting -> value
-    of command-line options. `here`: a lookup of the repository that has already started. Raises NotARepository outside
-    a repository, GitFailed when Git fails, BadConfig for an invalid setting, and GitMemError when the current folder
-    belongs to another profile, or when the active profile is unknown or its folder is gone.
+    of command-line options. `lookup`: a lookup of the repository that has already started. Raises NotARepository
+    outside a repository, GitFailed when Git fails, BadConfig for an invalid setting, and GitMemError when the current
+    folder belongs to another profile, or when the active profile is unknown or its folder is gone.
     """
-    named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
+    names_repository = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository
     try:
-        repo, pairs = (here or start_lookup()).result()
+        repo, pairs = (lookup or start_lookup()).result()
     except NotARepository:
         from gitmem.git.git_config import user_settings
 
         root = None
-        if not stay and not named:
+        if not stay and not names_repository:
             root = root_of_active_profile(user_settings(os.environ), None)
         if root is None:
             raise
@@ -79,7 +79,7 @@ def open_environment(
     except BaseException:
         repo.close()
         raise
-    if root is not None and not named:
+    if root is not None and not names_repository:
         repo.close()
         os.chdir(root)
         repo = open_repository(Path.cwd(), os.environ)
@@ -90,12 +90,12 @@ def open_environment(
         raise
 
 
-def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path | None:
+def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], git_dir: Path | None) -> Path | None:
     """The work tree of the active profile. None without an active profile, or when the current repository is its own.
 
-    `pairs`: the user's settings, (key, value, scope). `here`: the Git directory of the current repository, None outside
-    one. Raises GitMemError when the current repository is another profile's, and when the active profile is unknown or
-    its folder is gone.
+    `pairs`: the user's settings, (key, value, scope). `git_dir`: the Git directory of the current repository, None
+    outside one. Raises GitMemError when the current repository is another profile's, and when the active profile is
+    unknown or its folder is gone.
     """
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return None
@@ -104,9 +104,9 @@ def root_of_active_profile(pairs: Sequence[tuple[str, str, str]], here: Path | N
     name = profiles.active_name(pairs)
     if not name:
         return None
-    known = profiles.read(pairs)
-    chosen = profiles.find_profile(known, name)
-    owner = profiles.profile_of(known, here)
+    all_profiles = profiles.read(pairs)
+    chosen = profiles.find_profile(all_profiles, name)
+    owner = profiles.profile_of(all_profiles, git_dir)
     if owner == chosen:
         return None
     if owner is not None:

@@ -56,17 +56,17 @@ def result_schema(cls: type, define: Define | None = None) -> Schema:
     words = descriptions(cls)
     properties, required = {}, []
     for key in keys(cls):
-        made = schema_of(_kind(cls, key.attribute), define)
+        schema = schema_of(_kind(cls, key.attribute), define)
         if key.or_null:
-            made = _nullable(made)
-        if key.optional and isinstance(made.get("type"), list):  # null is left out
-            made["type"] = made["type"][0]
-        said = words.get(key.name, words.get(key.attribute, ""))
+            schema = _nullable(schema)
+        if key.optional and isinstance(schema.get("type"), list):  # null is left out
+            schema["type"] = schema["type"][0]
+        description = words.get(key.name, words.get(key.attribute, ""))
         if key.or_null:
-            said = said.replace('""', "null")
-        if said:
-            made = {**made, "description": said}
-        properties[key.name] = made
+            description = description.replace('""', "null")
+        if description:
+            schema = {**schema, "description": description}
+        properties[key.name] = schema
         if not key.optional:
             required.append(key.name)
     return {"type": "object", "properties": properties, "required": required}
@@ -81,12 +81,12 @@ def request_schema(cls: type) -> Schema:
     defaults, words = _defaults(cls), descriptions(cls)
     properties: dict[str, Schema] = {}
     for key in keys(cls):
-        made = schema_of(_kind(cls, key.attribute))
+        schema = schema_of(_kind(cls, key.attribute))
         if key.attribute in words:
-            made["description"] = words[key.attribute]
+            schema["description"] = words[key.attribute]
         if defaults.get(key.attribute):
-            made["default"] = defaults[key.attribute]
-        properties[key.name.removesuffix("_")] = made
+            schema["default"] = defaults[key.attribute]
+        properties[key.name.removesuffix("_")] = schema
     optional = {key.name for key in keys(cls) if key.optional or key.attribute in defaults}
     required = [key.name.removesuffix("_") for key in keys(cls) if key.name not in optional]
     if not required:
@@ -144,9 +144,9 @@ def descriptions(cls: type) -> dict[str, str]:
     The description is the text after "`key`: " or "`key`, `other`: ", to the next such head or the end of the
     paragraph. A paragraph that begins with "JSON: " wins over the others, where both describe the same name.
     """
-    said: dict[str, str] = {}
+    text_of_key: dict[str, str] = {}
     paragraphs = [" ".join(paragraph.split()) for paragraph in (cls.__doc__ or "").split("\n\n")]
-    for paragraph in sorted(paragraphs, key=lambda each: not each.startswith("JSON: ")):
+    for paragraph in sorted(paragraphs, key=lambda paragraph: not paragraph.startswith("JSON: ")):
         text = paragraph.removeprefix("JSON: ")
         for match, following in pairwise([*_DESCRIBED.finditer(text), None]):
             assert match is not None
@@ -154,24 +154,24 @@ def descriptions(cls: type) -> dict[str, str]:
             if following is not None:
                 end = following.start()
             words = text[match.end() : end].strip().removesuffix(";").removesuffix(".")
-            said = dict.fromkeys(re.findall(r"`(\w+)`", match[1]), words) | said
-    return said
+            text_of_key = dict.fromkeys(re.findall(r"`(\w+)`", match[1]), words) | text_of_key
+    return text_of_key
 
 
 def _kind(cls: type, attribute: str) -> Any:
     """The annotation of a field or a property of a class; with dots, of an attribute of its value."""
-    name, _, rest = attribute.partition(".")
-    found = inspect.getattr_static(cls, name, None)
-    if isinstance(found, property):
-        kind = _annotations(found.fget)["return"]
+    name, _, attributes = attribute.partition(".")
+    member = inspect.getattr_static(cls, name, None)
+    if isinstance(member, property):
+        kind = _annotations(member.fget)["return"]
     else:
         kind = _annotations(cls)[name]
-    if not rest:
+    if not attributes:
         return kind
-    choices = [each for each in get_args(kind) if each is not type(None)]
+    choices = [choice for choice in get_args(kind) if choice is not type(None)]
     if type(None) in get_args(kind):
-        return _kind(choices[0], rest) | None
-    return _kind(kind, rest)
+        return _kind(choices[0], attributes) | None
+    return _kind(kind, attributes)
 
 
 @cache
@@ -206,15 +206,15 @@ def _defaults(cls: type) -> dict[str, Any]:
     }
 
 
-def _annotated(made: Schema, more: tuple[Any, ...]) -> Schema:
+def _annotated(schema: Schema, annotations: tuple[Any, ...]) -> Schema:
     """The schema with annotations added in place: a text as its description, a schema merged into it. A later one
     wins."""
-    for each in more:
-        if isinstance(each, str):
-            made["description"] = each
+    for annotation in annotations:
+        if isinstance(annotation, str):
+            schema["description"] = annotation
         else:
-            made |= each
-    return made
+            schema |= annotation
+    return schema
 
 
 def _choice(values: Any) -> Schema:
@@ -227,12 +227,12 @@ def _choice(values: Any) -> Schema:
 def _union(choices: list[Schema]) -> Schema:
     """The schema of one of several choices. One choice and null become a nullable schema; null alone is not allowed."""
     null = PLAIN[type(None)]
-    others = [each for each in choices if each != null]
-    if len(others) > 1:
+    not_null = [choice for choice in choices if choice != null]
+    if len(not_null) > 1:
         return {"anyOf": choices}
     if len(choices) > 1:
-        return _nullable(others[0])
-    return others[0]
+        return _nullable(not_null[0])
+    return not_null[0]
 
 
 def _nullable(schema: Schema) -> Schema:
@@ -247,7 +247,7 @@ def _nullable(schema: Schema) -> Schema:
 def _array(kind: type, arguments: tuple[Any, ...], define: Define | None) -> Schema:
     """The schema of a list or a tuple; a tuple of fixed length has a schema for each place."""
     if kind is tuple and arguments and arguments[-1] is not ...:
-        return {"type": "array", "prefixItems": [schema_of(each, define) for each in arguments]}
+        return {"type": "array", "prefixItems": [schema_of(argument, define) for argument in arguments]}
     if arguments:
         return {"type": "array", "items": schema_of(arguments[0], define)}
     return {"type": "array"}

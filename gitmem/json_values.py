@@ -107,7 +107,7 @@ def json_object(value: Any, names: str = "") -> dict[str, Any]:
     `names`: the keys, in the notation of `json_keys`. Without them the keys are those that `json_keys` lists for the
     class, or else its fields.
     """
-    made = {}
+    values = {}
     for key in keys_of(names) or keys_of_class(type(value)):
         item = value
         for attribute in key.attribute.split("."):
@@ -117,8 +117,8 @@ def json_object(value: Any, names: str = "") -> dict[str, Any]:
             continue
         if not item and key.or_null:
             item = None
-        made[key.name] = json_value(item)
-    return made
+        values[key.name] = json_value(item)
+    return values
 
 
 def field_names(cls: type) -> tuple[str, ...]:

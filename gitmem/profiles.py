@@ -116,12 +116,12 @@ def switch_time(pairs: Pairs) -> datetime | None:
     that is no ISO time with a zone. `pairs`: the user's settings, (key, value, scope)."""
     text = next((value for key, value, _ in reversed(list(pairs)) if key.lower() == SINCE.lower()), "")
     try:
-        since = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if not since.tzinfo:
+    if not moment.tzinfo:
         return None
-    return since
+    return moment
 
 
 def with_profile(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:

@@ -59,11 +59,11 @@ def open_regular(path: Path) -> BinaryIO:
 
 def _read_at_most(file: BinaryIO, limit: int) -> bytes:
     """The rest of `file`. Raises OSError (EFBIG) when the rest is longer than `limit` bytes."""
-    parts, left = [], limit + 1
-    while left > 0 and (part := file.read(min(left, 1 << 20))):
+    parts, remaining = [], limit + 1
+    while remaining > 0 and (part := file.read(min(remaining, 1 << 20))):
         parts.append(part)
-        left -= len(part)
-    if left <= 0:
+        remaining -= len(part)
+    if remaining <= 0:
         raise OSError(errno.EFBIG, f"it is longer than {_size(limit)}")
     return b"".join(parts)
 

@@ -8,9 +8,9 @@ from itertools import compress, count
 from operator import ne
 
 
-def equal_at_start(one: Sequence[str], other: Sequence[str]) -> int:
+def equal_at_start(first: Sequence[str], second: Sequence[str]) -> int:
     """The number of equal items at the beginning of both, counted without a Python step for each item."""
-    return next(compress(count(), map(ne, one, other)), min(len(one), len(other)))
+    return next(compress(count(), map(ne, first, second)), min(len(first), len(second)))
 
 
 def longest_rising(numbers: Sequence[int]) -> list[int]:
@@ -24,9 +24,9 @@ def longest_rising(numbers: Sequence[int]) -> list[int]:
         previous.append(indices[pile])
         tails[pile : pile + 1] = [number]
         indices[pile + 1 : pile + 2] = [index]
-    kept = []
+    indices_descending = []
     index = indices[-1]
     while index >= 0:
-        kept.append(index)
+        indices_descending.append(index)
         index = previous[index]
-    return kept[::-1]
+    return indices_descending[::-1]

@@ -68,7 +68,7 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of Linux (renameat2) and RENAME_SWAP of macOS (
 _AT_FDCWD = -100  # paths are relative to the working directory
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(first: Path, second: Path) -> bool:
     """Let two files change places in one step. Returns False if the system or the file system cannot do that.
 
     Raises OSError if it fails for another reason.
@@ -78,7 +78,7 @@ def exchange(one: Path, other: Path) -> bool:
     if not POSIX:
         return False
     libc = ctypes.CDLL(None, use_errno=True)
-    names = os.fsencode(one), os.fsencode(other)
+    names = os.fsencode(first), os.fsencode(second)
     if hasattr(libc, "renameat2"):
         code = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _EXCHANGE)
     elif hasattr(libc, "renamex_np"):
@@ -87,7 +87,7 @@ def exchange(one: Path, other: Path) -> bool:
         return False
     number = ctypes.get_errno()
     if code and number not in NOT_SUPPORTED:
-        raise OSError(number, os.strerror(number), str(other))
+        raise OSError(number, os.strerror(number), str(second))
     return not code
 
 
@@ -97,11 +97,11 @@ def blocked_signals() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKABLE_SIGNALS)
+    old_mask = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKABLE_SIGNALS)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
 
 
 def unblock_signals() -> None:
@@ -211,7 +211,7 @@ def return_free_heap() -> None:
     _call("malloc_trim", 0)
 
 
-def _call(name: str, *given: Any) -> None:
+def _call(name: str, *arguments: Any) -> None:
     """Call a function of the C library. Nothing happens if the library or the function is missing; its result is
     ignored."""
     import ctypes
@@ -220,7 +220,7 @@ def _call(name: str, *given: Any) -> None:
         function = getattr(ctypes.CDLL(None), name)
     except (OSError, TypeError, AttributeError):
         return
-    function(*given)
+    function(*arguments)
 
 
 def limit_memory(pid: int, size: int) -> None:

@@ -78,7 +78,7 @@ def search(words: Sequence[str]) -> int | None:
         from gitmem.cli.search_output import answer, request_of
         from gitmem.cli.terminal import say_warnings
 
-        repo, config = open_environment(here=lookup)
+        repo, config = open_environment(lookup=lookup)
         try:
             say_warnings(config.warnings)
             answer(*request_of(options), repo, config)

@@ -69,7 +69,7 @@ def _opened(event: str) -> tuple[Repository, Config]:
     lookup = start_lookup()
     if event in EVENTS_WITH_CONTEXT:
         import gitmem.context.request  # noqa: F401
-    return open_environment(here=lookup)
+    return open_environment(lookup=lookup)
 
 
 def _log(event: str, error: Exception) -> None:

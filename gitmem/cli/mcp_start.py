@@ -46,7 +46,7 @@ def serve_here(*, read_only: bool, user: bool, session: str = "") -> None:
 def _folder(session: str) -> Path:
     """The root folder of the repository. Warnings about settings, and the error for an invalid session name, occur now
     and not at every call."""
-    repo, config = open_environment(here=start_lookup())
+    repo, config = open_environment(lookup=start_lookup())
     say_warnings(config.warnings)
     if session:
         from gitmem.sessions.working_memory import owner_of  # the start without a session does not pay for it

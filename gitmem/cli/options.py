@@ -112,7 +112,7 @@ def open_here(
         profile, command = root.params.get("profile") or "", root.invoked_subcommand or ""
     folder = _current_folder()
     given_overrides = {name: value for name, value in (overrides or {}).items() if value}
-    repo, config = open_environment(given_overrides, stay=stay or bool(profile) or command in HERE, here=lookup)
+    repo, config = open_environment(given_overrides, stay=stay or bool(profile) or command in HERE, lookup=lookup)
     if context is not None:
         context.call_on_close(repo.close)
     if command not in SETTINGS_SHOWN:
