@@ -94,10 +94,10 @@ def request_schema(cls: type) -> Schema:
     return {"type": "object", "properties": properties, "required": required}
 
 
-def request_of(cls: type[Request], given: Mapping[str, Any]) -> Request:
+def request_of(cls: type[Request], values: Mapping[str, Any]) -> Request:
     """A value of the class `cls` from the values of a request: key -> value. A key that is a word of Python (`from`)
     fills the field with `_` at its end. The caller has checked the values against the class's schema."""
-    return cls(**{f"{name}_" if iskeyword(name) else name: value for name, value in given.items()})
+    return cls(**{f"{name}_" if iskeyword(name) else name: value for name, value in values.items()})
 
 
 def schema_of(annotation: Any, define: Define | None = None) -> Schema:
@@ -113,10 +113,10 @@ def schema_of(annotation: Any, define: Define | None = None) -> Schema:
     if origin is Literal:
         return _choice(arguments)
     if origin in (Union, types.UnionType):
-        return _union([schema_of(each, define) for each in arguments])
+        return _union([schema_of(choice, define) for choice in arguments])
     kind = origin or annotation
     if issubclass(kind, Enum):
-        return _choice([each.value for each in kind])
+        return _choice([choice.value for choice in kind])
     if keys(kind):
         return (define or result_schema)(kind)
     if issubclass(kind, Mapping):

@@ -24,10 +24,10 @@ class Message(str):
     values: tuple[object, ...]
 
     def __new__(cls, template: str, *values: object) -> Message:
-        made = super().__new__(cls, template.format(*values))
-        made.template = template
-        made.values = values
-        return made
+        message = super().__new__(cls, template.format(*values))
+        message.template = template
+        message.values = values
+        return message
 
     def __str__(self) -> str:
         return self

@@ -59,10 +59,10 @@ def find_profile(profiles: dict[str, Profile], name: str) -> Profile:
     """The profile with this name. Raises GitMemError when no profile has it, or when its folder is gone."""
     profile = profiles.get(name)
     if profile is None:
-        there = " makes it"
+        hint_end = " makes it"
         if profiles:
-            there = f"; those there are: {', '.join(profiles)}"
-        raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {name}{there}")
+            hint_end = f"; those there are: {', '.join(profiles)}"
+        raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {name}{hint_end}")
     if not profile.root.is_dir():
         raise GitMemError(f"the memory of profile '{name}' is gone: {profile.root}", f"git mem profile remove {name}")
     return profile

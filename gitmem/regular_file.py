@@ -108,10 +108,10 @@ def writable_file(path: Path) -> Path:
     """
     try:
         real = path.resolve()
-        made = not real.exists() or real.is_file()
+        is_writable = not real.exists() or real.is_file()
     except (OSError, ValueError, RuntimeError):
-        made = False
-    if not made or not path.name:
+        is_writable = False
+    if not is_writable or not path.name:
         raise GitMemError(
             Message("cannot write '{}': it is no regular file", path), "leave -o away to write to standard output"
         )

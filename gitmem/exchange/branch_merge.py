@@ -223,14 +223,14 @@ def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
     return parts
 
 
-def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> dict[str, bytes]:
+def settled(merge: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> dict[str, bytes]:
     """path -> bytes of the files that both sides changed, with each conflict settled.
 
     `choices`: number of the conflict -> "ours", "theirs", "both" (ours, then what only theirs has), or the lines
     themselves. Raises UsageError if a conflict has no choice.
     """
     contents: dict[str, bytes] = {}
-    for file in shown.files:
+    for file in merge.files:
         lines: list[str] = []
         for part in file.parts:
             lines += [part] if isinstance(part, str) else chosen(part, choices.get(part.number, ""))

@@ -65,7 +65,7 @@ def ready(repo: Repository, config: Config, commit: str, bounds: Bounds = Bounds
 
         reason, more_notes = history_indexer.index_tips(repo, config, bounds, all_tips)
         index = opened(repo)
-        if index is None and reason.startswith(history_indexer.UNWRITABLE) and not bounds.most:
+        if index is None and reason.startswith(history_indexer.UNWRITABLE) and not bounds.max_commits:
             index, reason, more_notes = history_indexer.temporary(repo, config, bounds, all_tips)
         return History(index, all_tips, reason, [*notes, *more_notes])
     except BaseException:

@@ -161,7 +161,7 @@ class _Update:
             max_kept = max(MAX_SNAPSHOTS, (len(self.repo.refs()) + 1) * len(all_tips))
             for tip in all_tips:
                 try:
-                    indexed = writer.scan(tip.key) or _Snapshot(indexer, tip, self.bounds.most, max_kept).bring()
+                    indexed = writer.scan(tip.key) or _Snapshot(indexer, tip, self.bounds.max_commits, max_kept).bring()
                 except GitFailed as error:
                     if not tip.name:
                         raise
@@ -175,24 +175,25 @@ class _Update:
 
 
 class _Snapshot:
-    """Makes the snapshot of one tip. `most` as in `Bounds`; `kept`: snapshots that stay in the index."""
+    """Makes the snapshot of one tip. `max_commits` as in `Bounds`; `max_kept`: snapshots that stay in the index."""
 
-    def __init__(self, indexer: BlobIndexer, tip: Tip, most: int, kept: int) -> None:
-        self.indexer, self.writer, self.tip, self.most, self.kept = indexer, indexer.writer, tip, most, kept
+    def __init__(self, indexer: BlobIndexer, tip: Tip, max_commits: int, max_kept: int) -> None:
+        self.indexer, self.writer, self.tip = indexer, indexer.writer, tip
+        self.max_commits, self.max_kept = max_commits, max_kept
 
     def bring(self) -> bool:
         """Index the missing commits and record the snapshot. Returns whether all commits are indexed.
 
         If the time is up, the snapshot is recorded with the newest commits only. Nothing is indexed if there are more
-        than `self.most` commits (0: no limit) and no older snapshot to begin with.
+        than `self.max_commits` commits (0: no limit) and no older snapshot to begin with.
         """
         base = stored.latest(self.writer, self.tip.place)
         complete = self._from(base) if base else None
         if complete is not None:
             return complete
-        limit = self.most + 1 if self.most else None
+        limit = self.max_commits + 1 if self.max_commits else None
         reached = list(islice(self.tip.repo.reaches(self.tip.commit), limit))
-        if self.most and len(reached) > self.most:
+        if self.max_commits and len(reached) > self.max_commits:
             return False
         missing = self.writer.missing_blobs(reached)
         complete = self.indexer.add(self._documents(missing), len(missing), len)
@@ -210,7 +211,7 @@ class _Snapshot:
                     gained.append((commit.oid, _document(commit)))
                 else:
                     lost.append(commit.oid)
-                if len(lost) > MAX_LOST_COMMITS or (self.most and len(gained) > self.most):
+                if len(lost) > MAX_LOST_COMMITS or (self.max_commits and len(gained) > self.max_commits):
                     return None
         except GitFailed:
             return None
@@ -244,7 +245,7 @@ class _Snapshot:
         scan = stored.COMPLETE if whole else b""
         with self.indexer.transaction():
             stored.put_norms(self.writer, SnapshotRow(self.tip.key, time.time_ns(), scan), norms)
-            snapshots.evict(self.writer.database, "history:", self.kept)
+            snapshots.evict(self.writer.database, "history:", self.max_kept)
 
 
 def _document(commit: LoggedCommit) -> bytes:

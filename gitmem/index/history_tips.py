@@ -20,13 +20,13 @@ from gitmem.git.other_memories import clean
 class Bounds(NamedTuple):
     """Limits of an update of the history.
 
-    `budget`: seconds of work. `wait`: seconds for another writer. `most`: new commits above which the update is left to
-    `git mem index`, 0 for no limit. `make`: make the folder of the index if it is missing.
+    `budget`: seconds of work. `wait`: seconds for another writer. `max_commits`: new commits above which the update is
+    left to `git mem index`, 0 for no limit. `make`: make the folder of the index if it is missing.
     """
 
     budget: float = 60.0
     wait: float = 0.5
-    most: int = 0
+    max_commits: int = 0
     make: bool = True
 
 

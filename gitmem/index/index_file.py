@@ -38,14 +38,14 @@ class OpenIndex:
     """An open index with the snapshot to search.
 
     `index`, `snapshot`: None if nothing is indexed and could not be. `stale`: why an answer may miss something, "" if
-    the index is current. `commit`: the commit that is searched, "" for the work tree. `kept`: keeps the index open
+    the index is current. `commit`: the commit that is searched, "" for the work tree. `keeper`: keeps the index open
     between searches, or None. `passages`: makes the reader of the hits if it is not `search/passages.Passages`.
     `notes`: for the person, such as a rebuilt index or a missing model.
 
     It is a plain class, because every search makes it at its start and a dataclass takes half a millisecond.
     """
 
-    __slots__ = ("commit", "index", "kept", "notes", "passages", "snapshot", "stale")
+    __slots__ = ("commit", "index", "keeper", "notes", "passages", "snapshot", "stale")
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class OpenIndex:
         self.stale = stale
         self.commit = commit
         self.notes = notes
-        self.kept = keeper
+        self.keeper = keeper
         self.passages = passages
 
     @property
@@ -74,10 +74,10 @@ class OpenIndex:
         """Close the index, unless it is kept open; `damaged` closes it in any case."""
         if self.index is None:
             return
-        if self.kept is None or not self.kept.holds(self.index):
+        if self.keeper is None or not self.keeper.holds(self.index):
             self.index.close()
         elif damaged:
-            self.kept.close()
+            self.keeper.close()
 
 
 LOCKED = "locked"  # key in `meta`: encrypted blobs were not indexed, because the clone was locked

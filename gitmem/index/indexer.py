@@ -49,7 +49,7 @@ def refresh(
         update.work = Work()
         update.note_rebuild(error)
         discard(repo, bounds.wait)
-        no_vectors = _refresh_files(update, False, revs)
+        no_vectors = _refresh_files(update, full=False, revs=revs)
     work = update.work
     if not work.unfinished:
         _refresh_history(update, full, say)

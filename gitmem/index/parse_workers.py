@@ -49,10 +49,10 @@ def parsed(batch: Batch, cut: Cut, stored: Stored, messages: bool = False) -> li
     return make_rows(batch, cut, line_vectors(), stored)
 
 
-def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vectors:
-    """Chunk hash -> vector (`bits`, `int8`), for the chunks of some rows whose hash is not in `known`; equal chunks
-    once."""
-    texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks if chunk.hash not in known}
+def embedded(rows: Iterable[BlobRow], embedder: Any, embedded_hashes: Set[bytes]) -> Vectors:
+    """Chunk hash -> vector (`bits`, `int8`), for the chunks of some rows whose hash is not in `embedded_hashes`; equal
+    chunks once."""
+    texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks if chunk.hash not in embedded_hashes}
     return dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
 
 

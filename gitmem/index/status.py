@@ -126,8 +126,9 @@ def status(repo: Repository, config: Config) -> Status:
     odd_files += _outside_checkout(sparse_memory_paths(repo, config.memory_paths))
     if index is None:
         return Status(
-            str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,
-            "there is no index yet" if total else "", (), tuple(odd_files), 0, 0, _commits(repo),
+            path=str(path), exists=False, files=total, indexed=0, chunks=0, vectors=0, bytes=0, embedder="",
+            wanted=config.embedder, stale=total > 0, reason="there is no index yet" if total else "", branches=(),
+            odd=tuple(odd_files), secret_lines=0, ignored=0, commits=_commits(repo),
         )  # fmt: skip
     try:
         key = work_tree_key(repo)

@@ -97,18 +97,18 @@ class Attribution:
 
 
 class Attributor:
-    """Finds where the facts of the commit `at` come from, with caches for the files of its history. `at` "": no commit
+    """Finds where the facts of `commit` come from, with caches for the files of its history. `commit` "": no commit
     yet."""
 
-    def __init__(self, repo: Repository, at: str, ledger: Ledger, globs: Sequence[str] | None = None) -> None:
-        self.repo, self.at, self.ledger = repo, at, ledger
-        self.reader = SourceReader(repo, at, globs)
+    def __init__(self, repo: Repository, commit: str, ledger: Ledger, globs: Sequence[str] | None = None) -> None:
+        self.repo, self.commit, self.ledger = repo, commit, ledger
+        self.reader = SourceReader(repo, commit, globs)
         self._facts: dict[str, list[Fact]] = {}
 
     @cached_property
     def present_ids(self) -> frozenset[str]:
-        """The ids of the facts of long-term memory at `at`."""
-        return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.at))
+        """The ids of the facts of long-term memory at `commit`."""
+        return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.commit))
 
     def attribution(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Attribution:
         """Where a fact comes from: the commits that recorded it, its sources and whether they support it, and its last
@@ -234,7 +234,7 @@ class Attributor:
     def commit_of_link(self, path: str, ident: str, key: str, linked: str) -> Commit | None:
         """The first commit in which the comment of the fact `ident`, in the file `path`, named the fact `linked` with
         `key`. None when no commit has such a comment, and when more than MAX_STEPS commits changed the line later."""
-        later_commit, last_change = self.at, None
+        later_commit, last_change = self.commit, None
         for _ in range(MAX_STEPS):
             facts = (fact for fact in self.facts_in(later_commit, path) if fact.id == ident)
             fact = next((fact for fact in facts if names_fact(fact.meta, (key,), linked)), None)

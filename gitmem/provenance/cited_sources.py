@@ -72,14 +72,14 @@ def lines_of_span(repo: Repository, span: Span, rev: str = "HEAD") -> list[str]:
 
 
 class SourceReader:
-    """Reads sources in the history of the commit `at`, with caches for blobs and for the history of each path.
+    """Reads sources in the history of `commit`, with caches for blobs and for the history of each path.
 
     `globs`: the `[memory] paths` in force; text of files that are no memory is not read. None: every file is read.
-    `at` "": there is no history, and no source is found.
+    `commit` "": there is no history, and no source is found.
     """
 
-    def __init__(self, repo: Repository, at: str, globs: Sequence[str] | None = None) -> None:
-        self.repo, self.at, self.globs = repo, at, globs
+    def __init__(self, repo: Repository, commit: str, globs: Sequence[str] | None = None) -> None:
+        self.repo, self.commit, self.globs = repo, commit, globs
         self._versions: dict[tuple[str, bool], dict[str, str]] = {}
         self._reachable: frozenset[str] | None = None
         self._lines: dict[str, list[str]] = {}
@@ -87,11 +87,11 @@ class SourceReader:
 
     @cached_property
     def _entries(self) -> list[Entry]:
-        return self.repo.entries(self.at) if self.at else []
+        return self.repo.entries(self.commit) if self.commit else []
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """Path -> oid of each file at `at`."""
+        """Path -> oid of each file at `commit`."""
         return {entry.path: entry.oid for entry in self._entries if entry.mode in (REGULAR, EXECUTABLE)}
 
     @cached_property
@@ -104,7 +104,7 @@ class SourceReader:
 
         The tree is listed only for a path outside the usual places, which all files of the tree together decide.
         """
-        if self.globs is None or not self.at or kind(path) is not Kind.OTHER:
+        if self.globs is None or not self.commit or kind(path) is not Kind.OTHER:
             return True
         return is_memory(path, self._layout)
 
@@ -126,7 +126,7 @@ class SourceReader:
         return cited_text(self.document(source.blob), self.lines(source.blob), source.start_line, source.end_line)
 
     def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
-        """The source that `span` names. When its blob is gone, the lines of the commit `self.at` with most of the
+        """The source that `span` names. When its blob is gone, the lines of `self.commit` with most of the
         fact's words replace it, and `moved` is True. When nothing is found, or `span` names a file that may not be
         shown, `problem` says why.
 
@@ -153,9 +153,9 @@ class SourceReader:
         moved = self._by_text(fact, span)
         if moved is None:
             return self._missing(span, Message("{} is gone, and no line at HEAD holds this text", render_span(span)))
-        found, text = moved
+        near, text = moved
         return Source(
-            found.path, found.start_line, found.end_line, found.blob, text, moved=True, recorded=span, commit=self.at
+            near.path, near.start_line, near.end_line, near.blob, text, moved=True, recorded=span, commit=self.commit
         )
 
     def _find(self, span: Span) -> tuple[str, bytes | None]:
@@ -163,14 +163,14 @@ class SourceReader:
         # The walk through the history is slow: it is skipped when this clone has no such object at all.
         if not span.blob or not self.repo.objects_with(span.blob):
             return "", None
-        oid = self.repo.find_blob(span.path, span.blob, self.at or "HEAD")
+        oid = self.repo.find_blob(span.path, span.blob, self.commit or "HEAD")
         if not oid:
             return "", None
         return oid, next(iter(self.repo.read_many([oid])))[1]
 
     def has_changed(self, source: Source) -> bool:
-        """Whether a line of the source is no longer in its file at `at`. False when the whole file is gone, and for a
-        source that was moved or not found."""
+        """Whether a line of the source is no longer in its file at `commit`. False when the whole file is gone, and for
+        a source that was moved or not found."""
         present_blob = self.paths.get(source.path)
         if source.moved or source.problem or present_blob is None or present_blob == source.blob:
             return False
@@ -181,12 +181,12 @@ class SourceReader:
         return Source(span.path, span.start_line, span.end_line, span.blob, "", problem=problem, recorded=span)
 
     def _commit_with(self, path: str, blob: str, records: Sequence[Record]) -> str | None:
-        """A commit in the history of `at` whose file at `path` is the blob; `at` itself and the commits of the first
-        four `records` are tried first.
+        """A commit in the history of `commit` whose file at `path` is the blob; `commit` itself and the commits of the
+        first four `records` are tried first.
 
         "" when only a parent of a merge, whose version the merge dropped, has the blob; None when no commit has it.
         """
-        likely_commits = [commit for commit in (self.at, *(record.commit.oid for record in records[:4])) if commit]
+        likely_commits = [commit for commit in (self.commit, *(record.commit.oid for record in records[:4])) if commit]
         for commit in likely_commits:
             if self.repo.blobs(commit, [path]).get(path) == blob:
                 return commit
@@ -202,10 +202,10 @@ class SourceReader:
         return blob in self._reachable
 
     def _history(self, path: str, *, everywhere: bool) -> dict[str, str]:
-        """Blob -> newest commit that put it at `path`, in the history of `at` or, with `everywhere`, of all refs. The
-        commit is "" when only a parent of a merge has the blob."""
+        """Blob -> newest commit that put it at `path`, in the history of `commit` or, with `everywhere`, of all refs.
+        The commit is "" when only a parent of a merge has the blob."""
         if (path, everywhere) not in self._versions:
-            tips = [self.at]
+            tips = [self.commit]
             if everywhere:
                 tips = [oid for _, oid in self.repo.refs("refs/")]
             commits: list[str] = []
@@ -225,7 +225,7 @@ class SourceReader:
         return self._versions[path, everywhere]
 
     def _by_text(self, fact: Fact, span: Span) -> tuple[Span, str] | None:
-        """The lines at `at`, as many as `span` has, with the largest share of the fact's terms, and their text.
+        """The lines at `commit`, as many as `span` has, with the largest share of the fact's terms, and their text.
 
         They come from the file at the path of `span`; when there is none, from files of the same name. Of equal shares
         the one nearest to the old line wins. None when no share reaches MIN_MOVED_SHARE.

@@ -98,10 +98,10 @@ class CommitEffects:
     def removed_and_added(self, commit: Commit, paths: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
         """(hashes of the texts that the commit removes from these files, hashes of those that it adds). A text that
         moves from one of the files to another is in neither."""
-        wanted = set(paths)
+        path_set = set(paths)
         removed, added = set[str](), set[str]()
         for file in self.files(commit):
-            if file.path in wanted:
+            if file.path in path_set:
                 removed |= self._texts_of_new_lines(file.new, file.old)
                 added |= self._texts_of_new_lines(file.old, file.new)
         return frozenset(removed - added), frozenset(added - removed)
@@ -109,8 +109,8 @@ class CommitEffects:
     def takes_lines(self, commit: Commit, paths: Iterable[str]) -> bool:
         """Whether one of these files loses a line in the commit, or is deleted. A line that only moved in its file is
         not lost."""
-        wanted = set(paths)
-        changed = [file for file in self.files(commit) if file.path in wanted and file.old and file.old != file.new]
+        path_set = set(paths)
+        changed = [file for file in self.files(commit) if file.path in path_set and file.old and file.old != file.new]
         return any(not set(self.lines(file.old)) <= set(self.lines(file.new)) for file in changed)
 
     def reverses(self, commit: Commit, undone: Commit) -> bool:

@@ -145,18 +145,7 @@ def _erase(reading: Reading, config: Config, path: str, line: int, reason: str) 
         new_data = with_changes(data, name, lines, target)
         if new_data != data:
             contents[name] = new_data
-    renamed = {}
-    for name in _files_to_rename(reading, config, target, contents):
-        old_data = contents.get(name)
-        if old_data is None:  # an empty file stays empty
-            old_data = files.get(name)
-        if old_data is None:
-            old_data = reading.committed(name)
-        new_name, data = _without_words(name, old_data, chosen.fact.text, reading.raw)
-        if new_name != name:
-            renamed[name] = new_name
-            contents[name] = None
-        contents[new_name] = data
+    renamed = _rename(reading, _files_to_rename(reading, config, target, contents), files, contents, chosen.fact.text)
     contents |= _with_new_links(reading, config, renamed, contents)
     # The message has the new name of a renamed file, since the old one has words of the text.
     rows = [
@@ -178,6 +167,26 @@ def _committed_files(reading: Reading, config: Config) -> Mapping[str, str]:
     if not head:
         return {}
     return tree_files(reading.repo, reading.repo.tree(head), config.memory_paths)[0]
+
+
+def _rename(
+    reading: Reading, names: Iterable[str], files: Mapping[str, bytes], contents: dict[str, bytes | None], text: str
+) -> dict[str, str]:
+    """Take the words of `text` out of the names and topics of the files `names`: changes `contents`, the bytes after
+    the commit, and returns old path -> new path. `files`: bytes before the commit, where they are read already."""
+    renamed = {}
+    for name in names:
+        data = contents.get(name)
+        if data is None:  # an empty file stays empty
+            data = files.get(name)
+        if data is None:
+            data = reading.committed(name)
+        new_name, new_data = _without_words(name, data, text, reading.raw)
+        if new_name != name:
+            renamed[name] = new_name
+            contents[name] = None
+        contents[new_name] = new_data
+    return renamed
 
 
 def _with_new_links(

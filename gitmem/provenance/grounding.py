@@ -137,7 +137,7 @@ def date_problem(text: str, cited: str, days: Iterable[date]) -> str:
     for day in log_days:
         for mention in dates.find_days(text, day):
             if mention.states_day and mention.day not in known_days and not _is_fraction(text, mention):
-                earlier = {m.day for m in dates.find_days(text, day, False) if m.start == mention.start}
+                earlier = {m.day for m in dates.find_days(text, day, future=False) if m.start == mention.start}
                 if not earlier & known_days:
                     return Message("the date {} is not in the lines it cites", mention.day.isoformat())
     return ""
@@ -167,10 +167,10 @@ def name_problem(text: str, cited: str, days: Iterable[date]) -> str:
 def word_problem(text: str, cited: str, days: Iterable[date]) -> str:
     """Why the cited lines have too few of the words of the text; "" if they have a minimal share of them, or if the
     text has very few words. `days` is not used."""
-    own, present = terms(text), terms(cited)
-    wide = {term for term in own if not term.isascii()}
+    stated, present = terms(text), terms(cited)
+    wide = {term for term in stated if not term.isascii()}
     stems = {term[:5] for term in present}
-    latin = [term for term in own - wide if len(term) > 2]
+    latin = [term for term in stated - wide if len(term) > 2]
     if len(wide) >= 4 and len(wide & present) < MIN_COVERED_CJK * len(wide):
         return "most of what it says is not in the lines it cites"
     if len(latin) >= 3 and sum(term[:5] in stems for term in latin) < MIN_COVERED * len(latin):
@@ -205,10 +205,10 @@ def denial_problem(text: str, cited: str, days: Iterable[date]) -> str:
         if any(map(denials, cited_sentences)):
             return ""
         return "it denies something, and the lines it cites do not"
-    own = _stems(matter_terms(text) - english.NOT_NAMES)
-    matches = [(len(own & _stems(matter_terms(sentence))), not denials(sentence)) for sentence in cited_sentences]
+    stated = _stems(matter_terms(text) - english.NOT_NAMES)
+    matches = [(len(stated & _stems(matter_terms(sentence))), not denials(sentence)) for sentence in cited_sentences]
     shared, agrees = max(matches, default=(0, True))
-    if agrees or shared < MIN_DENIED * len(own):
+    if agrees or shared < MIN_DENIED * len(stated):
         return ""
     return "the lines it cites deny it"
 

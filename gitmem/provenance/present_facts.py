@@ -345,11 +345,11 @@ def _committed_ids(repo: Repository, file: FactFile, head_blobs: Mapping[str, st
 def _commit_files(repo: Repository, config: Config, commit: str) -> Iterator[FactFile]:
     """Yield the files of a commit that may have facts, ordered by path."""
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-    wanted = {path: oid for path, oid in sorted(files.items()) if kind(path) in KINDS}
-    sizes = repo.sizes(list(dict.fromkeys(wanted.values())))
+    fact_files = {path: oid for path, oid in sorted(files.items()) if kind(path) in KINDS}
+    sizes = repo.sizes(list(dict.fromkeys(fact_files.values())))
     yield from (
         FactFile(path, oid, None)
-        for path, oid in wanted.items()
+        for path, oid in fact_files.items()
         if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
     )
 

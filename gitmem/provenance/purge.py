@@ -87,7 +87,8 @@ def plan_purge(repo: Repository, config: Config, target: Target) -> Purge:
     remotes = sum(1 for _ in repo.refs("refs/remotes/"))
     paths = _paths(repo, found)
     return Purge(
-        erasure, len(found.blobs), len(found.commits), len(found.tags), paths, found.signed, remotes, texts=texts,
+        erasure, blobs=len(found.blobs), commits=len(found.commits), tags=len(found.tags), paths=paths,
+        signed=found.signed, remotes=remotes, texts=texts,
     )  # fmt: skip
 
 
@@ -137,8 +138,8 @@ def _purge(
     finally:
         reopened.close()
     return Purge(
-        erasure, len(found.blobs), len(found.commits), len(found.tags), planned.paths, found.signed, remotes, dropped,
-        remaining, head, texts,
+        erasure, blobs=len(found.blobs), commits=len(found.commits), tags=len(found.tags), paths=planned.paths,
+        signed=found.signed, remotes=remotes, dropped=dropped, left=remaining, head=head, texts=texts,
     )  # fmt: skip
 
 

@@ -168,7 +168,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     problem = attribution.problem or next((problem.message for problem in problems), "")
     sources = attribution.sources
     if problems:
-        sources = tuple(with_verification(source, False) for source in sources)
+        sources = tuple(with_verification(source, supported=False) for source in sources)
     answer = _answer(path, fact, origin, block)
     reviewer_names = list(answer.reviewers)
     if origin and (merge := reviewed_merge(repo, head, origin)):

@@ -33,9 +33,9 @@ class Writer:
         return self.agent or self.commit.author.name
 
 
-def writers(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str, Writer]:
-    """Fact id -> its writer in the history of the commit `at`; "" means no history. Facts that no commit added to
+def writers(repo: Repository, commit: str, facts: Iterable[Fact]) -> dict[str, Writer]:
+    """Fact id -> its writer in the history of `commit`; "" means no history. Facts that no commit added to
     long-term memory are left out. Raises GitFailed if Git cannot list the commits."""
-    oids = first_commits(repo, at, facts)
+    oids = first_commits(repo, commit, facts)
     commits = {oid: repo.commit(oid) for oid in dict.fromkeys(oids.values())}
     return {ident: Writer(commits[oid], agent_of_commit(commits[oid])) for ident, oid in oids.items()}

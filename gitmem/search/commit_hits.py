@@ -49,7 +49,7 @@ def with_history(
     """
     try:
         past = history.ready(
-            repo, config, memory.commit, bounds or Bounds(most={"known": MAX_INDEXED_NOW}.get(mode, 0))
+            repo, config, memory.commit, bounds or Bounds(max_commits={"known": MAX_INDEXED_NOW}.get(mode, 0))
         )
     except GitMemError as error:
         if mode == "only":

@@ -424,8 +424,8 @@ def test_a_refresh_from_a_hook_brings_back_no_folder_that_was_removed(code: Repo
 def test_a_history_too_long_for_a_context_is_left_to_the_index(code: Repo) -> None:
     repo = open_repository(code.path, dict(os.environ))
     try:
-        assert history_indexer.index_tips(repo, Config(), Bounds(most=2), tips(repo, Config(), "")[0])[0]
-        assert history_indexer.index_tips(repo, Config(), Bounds(most=3), tips(repo, Config(), "")[0])[0] == ""
+        assert history_indexer.index_tips(repo, Config(), Bounds(max_commits=2), tips(repo, Config(), "")[0])[0]
+        assert history_indexer.index_tips(repo, Config(), Bounds(max_commits=3), tips(repo, Config(), "")[0])[0] == ""
     finally:
         repo.close()
 

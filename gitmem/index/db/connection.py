@@ -61,7 +61,7 @@ def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
         _make_file(path)
         if not os.access(directory, os.W_OK) or not os.access(path, os.W_OK):
             raise IndexUnusable(Message("the index folder cannot be written: {}", directory), "check its permissions.")
-        connection, copy = _connect(path, False)
+        connection, copy = _connect(path, frozen=False)
         try:
             if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
                 schema.create(connection)
@@ -71,7 +71,7 @@ def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
         except BaseException:
             connection.close()
             raise
-        return Writer(connection, path, False, copy)
+        return Writer(connection, path, frozen=False, copy=copy)
 
 
 def remove(directory: Path, name: str = FILE) -> list[str]:

@@ -192,10 +192,10 @@ class Index:
             apsw.carray(tuple(terms)),
             snapshot.id,
         )
-        found: dict[tuple[str, str], set[str]] = {}
+        words_by_file: dict[tuple[str, str], set[str]] = {}
         for path, oid, term in rows:
-            found.setdefault((unpack_path(path), oid.hex()), set()).add(term)
-        return {file: frozenset(words) for file, words in found.items()}
+            words_by_file.setdefault((unpack_path(path), oid.hex()), set()).add(term)
+        return {file: frozenset(words) for file, words in words_by_file.items()}
 
     @detects_damage
     def withheld(self, snapshot: Snapshot) -> int:
@@ -236,7 +236,7 @@ class Index:
         days = []
         for path, oid in files:
             rows = self.database.rows(sql, pack_path(path), bytes.fromhex(oid))
-            days += [(path, oid, at.hex(), unpack_days(runs)) for at, runs in rows]
+            days += [(path, oid, commit.hex(), unpack_days(runs)) for commit, runs in rows]
         return days
 
     # -- chunks ----------------------------------------------------------------------------------------------
@@ -289,11 +289,11 @@ class Index:
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
         """Chunk id -> its line records (`line_records.Packed`), for those of `chunks` that have any."""
         cached = (self._cache or ReaderCache()).lines
-        wanted = set(chunks)
+        chunk_ids = set(chunks)
         sql = "SELECT chunk, record FROM line WHERE chunk IN (SELECT value FROM carray(?1))"
-        for chunk, record in self.database.rows_among(sql, array("q", wanted - cached.keys())):
+        for chunk, record in self.database.rows_among(sql, array("q", chunk_ids - cached.keys())):
             cached[chunk] = unpack(record)
-        return {chunk: cached[chunk] for chunk in wanted if chunk in cached}
+        return {chunk: cached[chunk] for chunk in chunk_ids if chunk in cached}
 
     # -- words -----------------------------------------------------------------------------------------------
 
@@ -362,10 +362,11 @@ class Index:
         knows (an emoji, a withheld secret) has a vector of zeros and is never returned. [] if the vector is all zeros
         or has another length than those of the embedder in force.
         """
-        low = self._first_vector(vector)
-        if low is None:
+        first_id = self._first_vector(vector)
+        if first_id is None:
             return []
-        ids = array("q", [low + chunk for chunk in self._nearest_by_signs(low, bits(vector), norms, k * OVERFETCH)])
+        chunks = self._nearest_by_signs(first_id, bits(vector), norms, k * OVERFETCH)
+        ids = array("q", [first_id + chunk for chunk in chunks])
         if not ids:
             return []
         rows = self.database.rows(
@@ -375,7 +376,7 @@ class Index:
             """,
             apsw.carray(ids),
             int8(vector),
-            low,
+            first_id,
             k,
         )
         return [(chunk, cosine) for chunk, cosine in rows if cosine is not None]
@@ -387,11 +388,11 @@ class Index:
 
         Empty if the vector is all zeros or has another length than those of the embedder in force.
         """
-        low = self._first_vector(vector)
-        if low is None:
+        first_id = self._first_vector(vector)
+        if first_id is None:
             return {}
         sql = f"SELECT id - ?3, {COSINE} FROM vector WHERE id IN (SELECT value FROM carray(?1))"
-        rows = self.database.rows_among(sql, array("q", [low + chunk for chunk in chunks]), int8(vector), low)
+        rows = self.database.rows_among(sql, array("q", [first_id + chunk for chunk in chunks]), int8(vector), first_id)
         return {chunk: cosine for chunk, cosine in rows if cosine is not None}
 
     def _first_vector(self, vector: bytes) -> int | None:
@@ -407,19 +408,19 @@ class Index:
             self._compares_vectors = True
         return vector_id(int(row[0]), 0)
 
-    def _nearest_by_signs(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
+    def _nearest_by_signs(self, first_id: int, signs: bytes, norms: bytes, count: int) -> list[int]:
         """The `count` chunks of `norms` whose signs differ least from `signs`, and those as near as the last.
 
-        `low`: the id of chunk 0 of the embedder in force.
+        `first_id`: the id of chunk 0 of the embedder in force.
         """
-        table = self._sign_table(low, len(norms))
+        table = self._sign_table(first_id, len(norms))
         if table is None:
-            return sign_scan.nearest(self.database, low, signs, norms, count)
+            return sign_scan.nearest(self.database, first_id, signs, norms, count)
         from gitmem.index.db import sign_table
 
         return sign_table.nearest(table, signs, norms, count, sign_scan.TIE_FACTOR * count)
 
-    def _sign_table(self, low: int, end: int) -> Table | None:
+    def _sign_table(self, first_id: int, end: int) -> Table | None:
         """The signs of all chunks below `end`, in memory.
 
         None if the index does not stay open, after fewer than MIN_COMPARED_FOR_TABLE compared chunks, and without
@@ -436,7 +437,7 @@ class Index:
                 self._compared = -1000 * MIN_COMPARED_FOR_TABLE  # no more tries to import NumPy for a long time
                 return None
             sql = "SELECT id - ?1, bits FROM code WHERE id >= ?1 AND id < ?1 + ?2 ORDER BY id"
-            cache.signs = table_of(self.database.rows(sql, low, end))
+            cache.signs = table_of(self.database.rows(sql, first_id, end))
         return cache.signs
 
 

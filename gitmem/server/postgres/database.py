@@ -253,8 +253,8 @@ def ensure_safe(database: Database) -> None:
             raise IndexUnusable("the server must not be the owner of the tables", f"use {ROLE}")
         try:
             with connection.transaction():
-                done = [number for (number,) in connection.execute("SELECT number FROM migration").fetchall()]
+                applied = [number for (number,) in connection.execute("SELECT number FROM migration").fetchall()]
         except psycopg.errors.UndefinedTable:
-            done = []
-        if sorted(done) != [number for number, _, _ in migrations()]:
+            applied = []
+        if sorted(applied) != [number for number, _, _ in migrations()]:
             raise IndexUnusable("the database's tables are of another version", "git mem server migrate")

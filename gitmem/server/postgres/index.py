@@ -150,18 +150,18 @@ class PostgresIndex:
             chunk_ids, self.snapshots,
         )  # fmt: skip
         seen_places: set[tuple[int, bytes, bytes, int]] = set()
-        around: dict[tuple[int, int], str] = {}
-        for chunk, stored, raw, first, last, heading, ordinal, corpus, blob, secrets, holder in rows:
-            path, oid, repository = path_of(stored), raw.hex(), self.repositories.get(holder)
+        oid_of_chunk: dict[tuple[int, int], str] = {}
+        for chunk, stored, raw_oid, first, last, heading, ordinal, corpus, blob, secrets, holder in rows:
+            path, oid, repository = path_of(stored), raw_oid.hex(), self.repositories.get(holder)
             if repository is not None:
                 self._homes[path, oid] = min(repository, self._homes.get((path, oid), repository))
-            if (chunk, stored, raw, ordinal) in seen_places:
+            if (chunk, stored, raw_oid, ordinal) in seen_places:
                 continue
-            seen_places.add((chunk, stored, raw, ordinal))
+            seen_places.add((chunk, stored, raw_oid, ordinal))
             self._secrets[oid] = secrets
-            around.update({(blob, ordinal + step): oid for step in (-1, 0, 1)})
+            oid_of_chunk.update({(blob, ordinal + step): oid for step in (-1, 0, 1)})
             places[chunk].append(Place(chunk, path, oid, first, last, heading, ordinal, corpus > 0))
-        self._read_chunks(around)
+        self._read_chunks(oid_of_chunk)
         return places
 
     def holders(self, files: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:

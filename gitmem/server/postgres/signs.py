@@ -32,12 +32,12 @@ Mark = tuple[int, int]  # inode and size: they differ between a file and its rep
 
 
 class SignTables:
-    """The sign tables in a folder, at most `most` bytes together; those that were not used for the longest time are
-    deleted. Safe for several threads and processes."""
+    """The sign tables in a folder, at most `max_bytes` bytes together; those that were not used for the longest time
+    are deleted. Safe for several threads and processes."""
 
-    def __init__(self, folder: Path, most: int = MAX_BYTES) -> None:
+    def __init__(self, folder: Path, max_bytes: int = MAX_BYTES) -> None:
         self.folder = folder
-        self.most = most
+        self.max_bytes = max_bytes
         self._lock = threading.Lock()
         self._mapped: dict[Key, tuple[Mark, Table | None]] = {}
 
@@ -54,8 +54,8 @@ class SignTables:
                 os.utime(self._place(key), ns=(time.time_ns(), time.time_ns()))
             return stored
         last_id = int(stored.ids[-1]) if stored is not None and len(stored.ids) else 0
-        table: Table | None = extended(stored, read(last_id, self.most // 8), upto)
-        if table is not None and size(table) > self.most:
+        table: Table | None = extended(stored, read(last_id, self.max_bytes // 8), upto)
+        if table is not None and size(table) > self.max_bytes:
             table = None
         with suppress(OSError):
             self._write(self._place(key), table)
@@ -105,14 +105,14 @@ class SignTables:
         self._make_room(place)
 
     def _make_room(self, kept_file: Path) -> None:
-        """Delete the files that were not used for the longest time until the others fit the limit (`most` bytes);
+        """Delete the files that were not used for the longest time until the others fit the limit (`max_bytes`);
         `kept_file`, the file that was just written, stays."""
         files = sorted(
             (entry.stat().st_mtime_ns, entry.stat().st_size, entry.path) for entry in os.scandir(self.folder)
         )
         total = sum(length for _, length, _ in files)
         for _, length, path in files:
-            if total > self.most and path != os.fspath(kept_file):
+            if total > self.max_bytes and path != os.fspath(kept_file):
                 os.unlink(path)
                 total -= length
 

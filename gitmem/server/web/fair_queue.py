@@ -71,8 +71,8 @@ class FairQueue:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         self.clock = clock
-        self._most = max_running
-        self._queued = max_queued
+        self._max_running = max_running
+        self._max_queued = max_queued
         self._tenants: OrderedDict[int, Tenant] = OrderedDict()  # by number, in the order of turns
         self._timer: asyncio.TimerHandle | None = None
 
@@ -84,7 +84,7 @@ class FairQueue:
         tenant = self._tenant(number, now)
         if number:
             tenant.recent, tenant.asked = tenant.recent_at(now) + 1, now
-        if len(tenant.waiting) >= self._queued:
+        if len(tenant.waiting) >= self._max_queued:
             raise QueueFull
         turn = asyncio.get_running_loop().create_future()
         tenant.waiting.append(turn)
@@ -148,7 +148,7 @@ class FairQueue:
     def _may_start(self, tenant: Tenant, now: float) -> bool:
         """Whether another request of a tenant may run now."""
         running = sum(other.running for other in self._tenants.values())
-        if running >= self._most or tenant.running >= MAX_REQUESTS_PER_TENANT:
+        if running >= self._max_running or tenant.running >= MAX_REQUESTS_PER_TENANT:
             return False
         if not self._lighter(tenant, now):
             return True

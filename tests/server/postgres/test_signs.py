@@ -68,7 +68,7 @@ def test_a_tenant_that_is_too_large_has_none_and_is_not_read_again(tmp_path: Pat
         read.append(most)
         return rows_of({n: bytes([n % 256]) * 32 for n in range(1, 2000)}, after, most)
 
-    tables = SignTables(tmp_path, most=1000)
+    tables = SignTables(tmp_path, max_bytes=1000)
     assert [tables.table((1, 1, "a"), 1999, reader) for _ in range(3)] == [None] * 3
     assert read == [125]  # no more than shows that it is too much
 
@@ -78,7 +78,7 @@ def six(after: int, most: int) -> bytes:
 
 
 def test_what_was_asked_of_longest_ago_makes_room_in_every_process(tmp_path: Path) -> None:
-    tables, another = SignTables(tmp_path, most=700), SignTables(tmp_path, most=700)
+    tables, another = SignTables(tmp_path, max_bytes=700), SignTables(tmp_path, max_bytes=700)
     made: list[Table | None] = []
     for tenant in (1, 2, 1, 3, 1):
         made.append(tables.table((tenant, 1, ""), 6, six))
