@@ -171,12 +171,12 @@ def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list
     titles = {heading.line for heading in document.headings}
     pieces: list[tuple[int, int, int]] = []
     section: list[tuple[int, int, int]] = []  # first line, last line, tokens of each part that is not cut
-    heading = 0
+    heading_line = 0
     has_body = False
 
     def close() -> None:
         if section:
-            pieces.extend((first, last, heading) for first, last in _pack(section, cut))
+            pieces.extend((first, last, heading_line) for first, last in _pack(section, cut))
             section.clear()
 
     for statement in statements:
@@ -190,7 +190,7 @@ def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list
             if has_body:
                 close()
                 has_body = False
-            heading = first
+            heading_line = first
         elif statement.form is not Form.FRONT_MATTER:
             has_body = True
         size = sum(sizes)
@@ -293,8 +293,8 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
         for number in hidden:
             if first <= number <= last:
                 shown[number - first] = ""
-        title, text = "\n".join(trail_steps), "\n".join(shown)
-        identity = hashlib.sha256(f"{owner}{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
+        title, chunk_text = "\n".join(trail_steps), "\n".join(shown)
+        identity = hashlib.sha256(f"{owner}{title}\0{chunk_text}".encode("utf-8", "surrogateescape")).digest()[:16]
         own_units = units_of([(number, statements[number]) for number in positions], shown, first)
         steps = [terms(text) for text in trail_steps]
         title_words = list(chain.from_iterable(steps))
@@ -329,24 +329,25 @@ def _above_the_chunk(statements: Sequence[Statement], positions: range) -> list[
 
     `positions`: those of the chunk's statements.
     """
-    first_position = next((at for at in positions if statements[at].has_content), -1)
-    if first_position < 0:
+    first = next((statements[position] for position in positions if statements[position].has_content), None)
+    if first is None:
         return []
-    above: list[tuple[int, str]] = []
-    at = statements[first_position].under
-    while at >= 0:
-        if at < positions.start:
-            text = statements[at].text
-            if statements[at].form is Form.TABLE_HEAD:
-                text = " ".join(statements[first_position].header)
-            above.append((statements[at].first, trail_step(text)))
-        at = statements[at].under
-    return above[::-1]
+    innermost_first: list[tuple[int, str]] = []
+    position = first.under
+    while position >= 0:
+        parent = statements[position]
+        if position < positions.start:
+            text = parent.text
+            if parent.form is Form.TABLE_HEAD:
+                text = " ".join(first.header)
+            innermost_first.append((parent.first, trail_step(text)))
+        position = parent.under
+    return innermost_first[::-1]
 
 
-def _text_to_embed(above: list[str], units: Sequence[Unit]) -> str:
+def _text_to_embed(trail_steps: list[str], units: Sequence[Unit]) -> str:
     """The text for the embedder: the trail in the first line, then the units that are not headings."""
-    text = "\n".join([" ".join(above), *(unit.text for unit in units if not unit.flags & HEADING)])
+    text = "\n".join([" ".join(trail_steps), *(unit.text for unit in units if not unit.flags & HEADING)])
     return text[:MAX_EMBEDDED_CHARS].strip()
 
 

@@ -108,7 +108,7 @@ def left_out(repo: Repository) -> LeftOut:
 def status(repo: Repository, config: Config) -> Status:
     """The state of the index, which is not updated. Raises IndexDamaged if the file is no index of this version,
     IndexUnusable for a newer version or another owner."""
-    path = directory(repo) / db.FILE
+    index_file = directory(repo) / db.FILE
     index = db.open_index(directory(repo))
     commit = repo.head()
     work_tree = None
@@ -126,7 +126,7 @@ def status(repo: Repository, config: Config) -> Status:
     odd_files += _outside_checkout(sparse_memory_paths(repo, config.memory_paths))
     if index is None:
         return Status(
-            path=str(path), exists=False, files=total, indexed=0, chunks=0, vectors=0, bytes=0, embedder="",
+            path=str(index_file), exists=False, files=total, indexed=0, chunks=0, vectors=0, bytes=0, embedder="",
             wanted=config.embedder, stale=total > 0, reason="there is no index yet" if total else "", branches=(),
             odd=tuple(odd_files), secret_lines=0, ignored=0, commits=_commits(repo),
         )  # fmt: skip
@@ -147,13 +147,13 @@ def status(repo: Repository, config: Config) -> Status:
         odd_indexed_files, secrets, ignored = _odd(repo, index, key)
         in_force = index.in_force()
         return Status(
-            path=str(path),
+            path=str(index_file),
             exists=True,
             files=total - ignored,
             indexed=indexed,
             chunks=counts.chunks,
             vectors=counts.vectors,
-            bytes=inspection.bytes_on_disk(path),
+            bytes=inspection.bytes_on_disk(index_file),
             embedder=in_force[1] if in_force else "",
             wanted=config.embedder,
             stale=bool(reason),
