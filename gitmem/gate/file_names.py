@@ -13,6 +13,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from gitmem.errors import Refused
+from gitmem.gate.changes.rules import check_entry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import is_secret
 from gitmem.gate.detectors.text import Scope, Text
@@ -27,6 +28,7 @@ from gitmem.gate.examine import (
     with_fingerprint,
 )  # fmt: skip
 from gitmem.gate.policy import Policy
+from gitmem.git.objects import REGULAR
 from gitmem.messages import Message
 
 
@@ -67,10 +69,12 @@ def scan_file_names(commits: Mapping[str, str], policy: Policy) -> NameScan:
 
 
 def ensure_new_name_passes(path: str) -> None:
-    """Raise Refused if the detectors of the gate block the path of a new file, or one of them fails. The repository's
-    exceptions and its own rules do not count, so that the gate may decide otherwise. Our own writers call this before
-    they create a file. The message never quotes the path."""
-    rules = dict.fromkeys(finding.rule for finding in scan_file_names({path: ""}, Policy()).findings)
+    """Raise Refused if the gate would block the path of a new file: for what a detector finds in it, for a control
+    character, or because a detector fails. The repository's exceptions and its own rules do not count, so that the gate
+    may decide otherwise. Our own writers call this before they create a file. The message never quotes the path."""
+    policy = Policy()
+    found = [*scan_file_names({path: ""}, policy).findings, *check_entry(path, REGULAR, policy)]
+    rules = dict.fromkeys(finding.rule for finding in found if finding.severity is Severity.BLOCK)
     if rules:
         raise Refused(
             Message("not written: the file's name has {}", ", ".join(rules)), "give the file a name without it"
