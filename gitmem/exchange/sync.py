@@ -116,11 +116,12 @@ def remote_of(repo: Repository, name: str, *, unattended: bool) -> Remote:
     """The remote for the current branch: `name`, or if "" the remote of the branch's upstream, or `origin`.
     `unattended`: nobody can answer a question of Git.
 
-    Raises GitMemError if no branch is checked out, if there is no such remote, or in a shallow clone; UsageError for a
-    path, an address or an option in place of a name.
+    Raises GitMemError during a rebase, if no branch is checked out, if there is no such remote, or in a shallow clone;
+    UsageError for a path, an address or an option in place of a name.
     """
     branch = repo.branch()
     if branch is None:
+        ensure_can_commit(repo)  # during a rebase Git has no branch checked out, and cannot switch to one
         raise GitMemError("no branch is checked out here", "git switch main")
     if shallow(repo):
         raise GitMemError("this clone has a part of the history only", "git fetch --unshallow")

@@ -310,6 +310,14 @@ def test_a_merge_in_progress_and_a_shallow_clone_are_refused(machines: Machines,
     assert "a merge is in progress" in machines.first.mem("sync", check=False).stderr
 
 
+def test_during_a_rebase_sync_and_publish_name_it_and_not_the_missing_branch(machines: Machines) -> None:
+    machines.first.git("switch", "-q", "--detach")
+    (machines.first.path / ".git" / "rebase-merge").mkdir()
+    for command in ("sync", "publish"):
+        done = machines.first.mem(command, check=False)
+        assert done.returncode == 3 and "git rebase --continue" in done.stderr
+
+
 def test_nothing_of_ours_is_left_behind(machines: Machines) -> None:
     a, b = machines.first, machines.clone("b")
     replaced(a, "on Monday", "on Tuesday")

@@ -11,6 +11,7 @@ from gitmem.cli.options import branch_option, json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError
+from gitmem.git.commit import ensure_can_commit
 from gitmem.memory.snapshot import layout_at
 from gitmem.review import publish
 from gitmem.review.forges.location import forge_of
@@ -41,6 +42,7 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     repo, config = open_here()
     branch = branch or repo.branch() or ""
     if not branch:
+        ensure_can_commit(repo)
         raise GitMemError("no branch is checked out here", "git switch -c memory/proposal")
     forge = forge_of(publish.remote_url(repo, remote), os.environ)
     if base:
