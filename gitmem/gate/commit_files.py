@@ -34,7 +34,7 @@ from gitmem.git.objects import (
     Change,
     Commit,
 )
-from gitmem.git.ranges import PathChange, commit_ids, ensure_listable, shallow, touched
+from gitmem.git.ranges import UNSHALLOW, PathChange, commit_ids, ensure_listable, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.messages import Message
@@ -167,7 +167,7 @@ def files_with_tags_and_notes(repo: Repository, revs: Sequence[str], policy: Pol
     if oldest:
         raise GitMemError(
             Message("this clone is shallow and ends at {}: what came before it cannot be scanned", oldest[:12]),
-            "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout",
+            UNSHALLOW,
         )
     source = files_of_commits(repo, revs, policy, base)
     listed = {commit.oid for commit in repo.log(revs)}

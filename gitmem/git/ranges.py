@@ -112,6 +112,9 @@ def commit_ids(repo: Repository) -> frozenset[str]:
     return frozenset(git_of(repo).run(["rev-list", "--all", f"--max-count={MAX_COMMIT_IDS}"]).decode("ascii").split())
 
 
+UNSHALLOW = "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout"
+
+
 def shallow(repo: Repository) -> frozenset[str]:
     """The commits at which the history of a shallow clone is cut; empty in a full clone."""
     try:

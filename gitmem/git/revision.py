@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from gitmem.errors import GitMemError, UnknownRevision, UsageError
+from gitmem.git.ranges import UNSHALLOW, shallow
 from gitmem.git.repository import Repository
 from gitmem.messages import Message
 from gitmem.text.named_times import FORMS, end_of
@@ -67,12 +68,15 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     except UnknownRevision as unknown:
         moment = end_of(text, now)
         if moment is None and (text not in ("HEAD", "@") or repo.head() is not None):
-            hint = Message("a revision (git log --oneline --all) or a time: {}", f"{FORMS}, YYYY-MM-DDTHH:MM[Z]")
-            raise UnknownRevision(unknown.message, hint) from None
+            forms = Message("a revision (git log --oneline --all) or a time: {}", f"{FORMS}, YYYY-MM-DDTHH:MM[Z]")
+            raise UnknownRevision(unknown.message, forms) from None
     if (head := repo.head()) is None:
         raise UsageError("there is no commit yet", "git add -A && git commit")
     assert moment is not None  # it is None only for HEAD before the first commit
     for commit in repo.log([head], first_parent=True):
         if commit.commit_date <= moment:
             return commit.oid
-    raise UnknownRevision(Message("there is no commit at or before {}", text), "git log --first-parent shows the dates")
+    hint = "git log --first-parent shows the dates"
+    if shallow(repo):
+        hint = f"this clone is shallow: {UNSHALLOW}"
+    raise UnknownRevision(Message("there is no commit at or before {}", text), hint)

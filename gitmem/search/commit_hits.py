@@ -13,6 +13,7 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit
+from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
 from gitmem.index import history
 from gitmem.index.history_tips import Bounds
@@ -55,6 +56,11 @@ def with_history(
         if mode == "only":
             raise
         past = history.History(None, (), "", (f"no history: {error.message}",))
+    if mode != "known" and shallow(repo):
+        past.notes = [
+            *past.notes,
+            "this clone is shallow: 'git fetch --unshallow' gets the commits that are not searched",
+        ]
     index = JoinedIndex(memory, past, only=mode == "only", most={"known": MAX_RECALLED}.get(mode, 0))
     return _OpenIndexes(repo, memory, past, index)
 

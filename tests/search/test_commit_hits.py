@@ -361,6 +361,9 @@ def test_a_shallow_clone_that_is_completed_finds_what_was_cut(code: Repo, tmp_pa
     clone = Repo(tmp_path / "shallow", init=False)
     queue = code.git("rev-parse", "queue").strip()
     assert queue not in commits(clone, "queue billing importer")
+    assert "git fetch --unshallow" in clone.mem("search", "--history", "queue billing importer").stderr
+    early = clone.mem("search", "--at", "2001-01-01", "queue", check=False)
+    assert early.returncode == 3 and "git fetch --unshallow" in early.stderr
     done = clone.mem("bisect", "deploys", "--expect", "walrus", check=False)
     assert "shallow" in done.stderr
     clone.git("fetch", "-q", "--unshallow")
