@@ -86,6 +86,9 @@ class BadConfig(GitMemError):
 class OutsideRepository(GitMemError):
     """A path leads out of the repository, into .git or through a symbolic link, or it is no regular file."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message, "name a file of the repository that is no link; git ls-files lists them")
+
 
 class MissingFile(GitMemError):
     """No memory file has the path that a person named, in the work tree or in the revision asked for."""

@@ -71,8 +71,9 @@ def test_a_typed_path_is_taken_from_the_current_folder(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     assert relative(tmp_path, "a.md", tmp_path / "memory") == "memory/a.md"
     assert relative(tmp_path, str(tmp_path / "MEMORY.md")) == "MEMORY.md"
-    with pytest.raises(OutsideRepository):
+    with pytest.raises(OutsideRepository) as error:
         relative(tmp_path, "../../a.md", tmp_path / "memory")
+    assert "git ls-files" in error.value.hint
     with pytest.raises(OutsideRepository):
         relative(tmp_path, str(tmp_path) + "-other/a.md")
 
