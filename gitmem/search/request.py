@@ -58,9 +58,13 @@ def query_of(
     `repo`: None ignores `at` and `all_branches`. `forgotten`: texts that no hit shall show. `option_prefix`: text
     before the name of an option in an error, such as "--".
 
-    Raises UsageError for an invalid day, folder, lane or history and for options that exclude each other,
-    UnknownRevision if `at` names no commit.
+    Raises UsageError for a text that is not UTF-8 (no document has its words), an invalid day, folder, lane or history
+    and for options that exclude each other, UnknownRevision if `at` names no commit.
     """
+    try:
+        request.text.encode()
+    except UnicodeEncodeError:
+        raise UsageError("the question is no UTF-8 text", "write it as UTF-8") from None
     if request.at and request.all_branches:
         raise UsageError("--at and --all-branches do not go together")
     if request.lane not in list(Lane):

@@ -120,3 +120,9 @@ def test_an_odd_folder_to_start_in_ends_with_a_sentence(
     code = run(["-C", folder, "status"])
     assert code == Exit.CANNOT_RUN or folder == "", (folder, code)
     assert not code or capfd.readouterr().err.startswith("git mem: ")
+
+
+def test_a_question_that_is_no_utf8_is_refused_and_not_answered_with_nothing_found(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- 결제는 자정에 한다\n"})
+    done = repo.mem("search", "결제".encode("cp949").decode("utf-8", "surrogateescape"), check=False)
+    assert done.returncode == 2 and "no UTF-8 text" in done.stderr
