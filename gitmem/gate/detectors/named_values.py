@@ -34,24 +34,25 @@ class Setting(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def settings(text: str, low: str) -> tuple[Setting, ...]:
-    """The settings of a text whose name and value stand in fields of their own (`name: X`, `value: Y`). `low`: the text
-    in lower case."""
-    if "value" not in low:
+def settings(text: str, lowered: str) -> tuple[Setting, ...]:
+    """The settings of a text whose name and value stand in fields of their own (`name: X`, `value: Y`). `lowered`: the
+    text in lower case."""
+    if "value" not in lowered:
         return ()
-    return tuple(_settings(text, low))
+    return tuple(_settings(text, lowered))
 
 
-def _settings(text: str, low: str) -> Iterator[Setting]:
+def _settings(text: str, lowered: str) -> Iterator[Setting]:
     """The settings of a text in order, from at most _MAX_SETTINGS words `value`; tokens of web forms are left out."""
-    done = 0
-    for number, at in enumerate(places(low, ("value",))):
+    searched_end = 0
+    for number, offset in enumerate(places(lowered, ("value",))):
         if number == _MAX_SETTINGS:
             return
-        if at < done or not _ASSIGNS.match(low, at) or not _NAMES.search(low, max(done, at - _BEFORE), at):
+        start = max(searched_end, offset - _BEFORE)
+        if offset < searched_end or not _ASSIGNS.match(lowered, offset) or not _NAMES.search(lowered, start, offset):
             continue
-        match = _PAIR.search(text, max(done, at - _BEFORE), at + 1_100)
-        if match is None or not match.start() < at < match.start("value"):
+        match = _PAIR.search(text, start, offset + 1_100)
+        if match is None or not match.start() < offset < match.start("value"):
             continue
         if _OF_A_FORM.search(match.group("name")):
             continue  # valid for one request only
@@ -61,5 +62,5 @@ def _settings(text: str, low: str) -> Iterator[Setting]:
                 value = value[: value.find(quote)]
         else:
             value = value.rstrip(",}])\"'")
-        done = match.start("value")
+        searched_end = match.start("value")
         yield Setting(f'{match.group("name")}: "{value}"\n', len(match.group("name")) + 3, match.start("value"))

@@ -64,16 +64,16 @@ _ROWS = (
 _PLACEHOLDER = ("123456", "000000", "111111")
 
 
-def find(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
-    """The spans of the account numbers of a text. `low`: the text in lower case. `near`: the part of it around
+def find(text: str, lowered: str, near: str) -> Iterator[tuple[int, int]]:
+    """The spans of the account numbers of a text. `lowered`: the text in lower case. `near`: the part of it around
     numbers (`prefilter.numbered`)."""
     for row in _ROWS:
         hints = present(near, row.hints)
-        done = 0
-        for at in places(low, hints):
-            if at < done:
+        searched_end = 0
+        for offset in places(lowered, hints):
+            if offset < searched_end:
                 continue
-            match = row.pattern.search(text, max(done, at - 4), at + _REACH)
+            match = row.pattern.search(text, max(searched_end, offset - 4), offset + _REACH)
             if match is None:
                 continue
             digits = "".join(filter(str.isdigit, match.group("number")))
@@ -85,5 +85,5 @@ def find(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
                 or (routing is not None and not check_digits.routing_number(routing))
             ):
                 continue
-            done = match.end()
+            searched_end = match.end()
             yield match.span("number")

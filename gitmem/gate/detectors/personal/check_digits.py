@@ -105,10 +105,10 @@ def my_number(digits: str) -> bool:
     others (weights 2..7 from the right). False for any other string, and for fewer than three different digits."""
     if len(digits) != 12 or not digits.isdigit() or len(set(digits)) < 3:
         return False
-    rest = sum(int(d) * ((place % 6) + 2) for place, d in enumerate(reversed(digits[:11]))) % 11
+    remainder = sum(int(d) * ((place % 6) + 2) for place, d in enumerate(reversed(digits[:11]))) % 11
     check = 0
-    if rest > 1:
-        check = 11 - rest
+    if remainder > 1:
+        check = 11 - remainder
     return int(digits[11]) == check
 
 

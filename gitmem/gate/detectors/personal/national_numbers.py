@@ -120,16 +120,16 @@ _PRINTED = frozenset(
 )
 
 
-def find(text: str, low: str, near: str, rows: tuple[Number, ...]) -> Iterator[tuple[int, int]]:
-    """The spans of the numbers of these rows. `low`: the text in lower case. `near`: the part of it around numbers
+def find(text: str, lowered: str, near: str, rows: tuple[Number, ...]) -> Iterator[tuple[int, int]]:
+    """The spans of the numbers of these rows. `lowered`: the text in lower case. `near`: the part of it around numbers
     (`prefilter.numbered`)."""
     for row in rows:
         hints = present(near, row.hints)
-        done = 0
-        for at in places(low, hints):
-            if at < done or (at and low[at - 1].isascii() and low[at - 1].isalnum()):
+        searched_end = 0
+        for offset in places(lowered, hints):
+            if offset < searched_end or (offset and lowered[offset - 1].isascii() and lowered[offset - 1].isalnum()):
                 continue
-            match = row.pattern.match(text, at, at + _REACH)
+            match = row.pattern.match(text, offset, offset + _REACH)
             if match is None:
                 continue
             number = match.group("number")
@@ -139,7 +139,7 @@ def find(text: str, low: str, near: str, rows: tuple[Number, ...]) -> Iterator[t
                 or (row.check is not None and not row.check(plain_number(number)))
             ):
                 continue
-            done = match.end()
+            searched_end = match.end()
             yield match.span("number")
 
 

@@ -103,16 +103,16 @@ _PLACES = (
 _AROUND = 120  # characters of a sentence that are read around a word
 
 
-def health(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """The spans of conditions that a text attributes to a person; `low`: the text in lower case."""
-    done = 0
-    for at in places(low, present(low, _ILLNESS)):
-        if at < done:
+def health(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """The spans of conditions that a text attributes to a person; `lowered`: the text in lower case."""
+    searched_end = 0
+    for offset in places(lowered, present(lowered, _ILLNESS)):
+        if offset < searched_end:
             continue
-        first = max(done, low.rfind("\n", max(0, at - _AROUND), at) + 1, at - _AROUND)
-        match = _PERSON.search(text, first, at + 30)
+        first = max(searched_end, lowered.rfind("\n", max(0, offset - _AROUND), offset) + 1, offset - _AROUND)
+        match = _PERSON.search(text, first, offset + 30)
         if match is not None and _VERB.search(text, *match.span()):
-            done = match.end()
+            searched_end = match.end()
             yield match.span("health")
     if has_byte(text, CJK):
         yield from _asian_health(text)
@@ -120,45 +120,45 @@ def health(text: str, low: str) -> Iterator[tuple[int, int]]:
 
 def _asian_health(text: str) -> Iterator[tuple[int, int]]:
     """The spans of conditions in Chinese, Japanese and Korean, in order, that a text attributes to a person."""
-    done = 0
+    searched_end = 0
     words = [word for people, ills in _ASIAN if present(text, people) for word in present(text, ills)]
-    for at in places(text, tuple(dict.fromkeys(words))):
-        if at < done:
+    for offset in places(text, tuple(dict.fromkeys(words))):
+        if offset < searched_end:
             continue
-        first = max(done, text.rfind("\n", max(0, at - 50), at) + 1, at - 34)
-        match = _CJK_PERSON.search(text, first, at + 16)
+        first = max(searched_end, text.rfind("\n", max(0, offset - 50), offset) + 1, offset - 34)
+        match = _CJK_PERSON.search(text, first, offset + 16)
         if match is None:
-            match = _KOREAN_SUBJECT.search(text, first, at + 24)
-        if match is None and text.startswith("怀孕", at):
-            match = _CJK_FIRST.search(text, first, at + 2)
+            match = _KOREAN_SUBJECT.search(text, first, offset + 24)
+        if match is None and text.startswith("怀孕", offset):
+            match = _CJK_FIRST.search(text, first, offset + 2)
         if match is not None:
-            done = match.end()
+            searched_end = match.end()
             yield match.span("health")
 
 
-def births(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
-    """The spans of dates of birth, Korean ones of six digits last. `low`: the text in lower case. `near`: the part of
-    `low` around numbers (`prefilter.numbered`)."""
-    done = 0
-    for at in places(low, present(near, _BORN_HINTS)):
-        if at < done:
+def births(text: str, lowered: str, near: str) -> Iterator[tuple[int, int]]:
+    """The spans of dates of birth, Korean ones of six digits last. `lowered`: the text in lower case. `near`: the part
+    of `lowered` around numbers (`prefilter.numbered`)."""
+    searched_end = 0
+    for offset in places(lowered, present(near, _BORN_HINTS)):
+        if offset < searched_end:
             continue
-        match = _BORN.search(low, max(done, at - 10), at + 60)
+        match = _BORN.search(lowered, max(searched_end, offset - 10), offset + 60)
         if match is not None:
-            done = match.end()
+            searched_end = match.end()
             yield match.span("date")
     if "생" in near:
         for match in _SIX_DIGITS.finditer(text):
             yield match.span("date")
 
 
-def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
+def addresses(text: str, lowered: str, near: str) -> Iterator[tuple[int, int]]:
     """The spans of addresses with a postal code in Germany, France, the Netherlands, Spain and Britain. They come by
-    country and may overlap. `low`: the text in lower case. `near`: the part of `low` around numbers
+    country and may overlap. `lowered`: the text in lower case. `near`: the part of `lowered` around numbers
     (`prefilter.numbered`)."""
     for words, pattern in _PLACES:
-        for at in _spread(places(low, present(near, words))):
-            match = pattern.search(text, max(0, at - 60), at + 90)
+        for offset in _spread(places(lowered, present(near, words))):
+            match = pattern.search(text, max(0, offset - 60), offset + 90)
             if match is not None:
                 yield match.span()
 
@@ -166,7 +166,7 @@ def addresses(text: str, low: str, near: str) -> Iterator[tuple[int, int]]:
 def _spread(positions: list[int]) -> Iterator[int]:
     """The places without those less than 40 characters after the last one that is kept, since both would be read
     together."""
-    at = 0
-    while at < len(positions):
-        yield positions[at]
-        at = bisect_left(positions, positions[at] + 40)
+    index = 0
+    while index < len(positions):
+        yield positions[index]
+        index = bisect_left(positions, positions[index] + 40)

@@ -45,15 +45,15 @@ _ASIAN = lazy(
 )
 
 
-def find(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """The spans of the answers to security questions; `low`: the text in lower case."""
-    done = 0
-    for at in places(low, present(low, _HINTS)):
-        first = max(done, at - 24)
+def find(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """The spans of the answers to security questions; `lowered`: the text in lower case."""
+    searched_end = 0
+    for offset in places(lowered, present(lowered, _HINTS)):
+        first = max(searched_end, offset - 24)
         for pattern in (_ENGLISH, _ASIAN):
             match = None
-            if at >= done:
-                match = pattern.search(text, first, at + 220)
+            if offset >= searched_end:
+                match = pattern.search(text, first, offset + 220)
             if match is not None:
-                done = match.end()
+                searched_end = match.end()
                 yield match.span("answer")

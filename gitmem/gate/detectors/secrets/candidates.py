@@ -58,32 +58,32 @@ class Candidates(NamedTuple):
 
 def lowered(text: str) -> str:
     """`text` in lower case with unchanged offsets; the few letters that become longer stay as they are."""
-    low = text.lower()
-    if len(low) == len(text):
-        return low
-    kept = {c: c for c in set(text) if len(c.lower()) > 1}
-    return "".join(kept.get(c) or c.lower() for c in text)
+    result = text.lower()
+    if len(result) == len(text):
+        return result
+    unchanged = {c: c for c in set(text) if len(c.lower()) > 1}
+    return "".join(unchanged.get(c) or c.lower() for c in text)
 
 
 def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
     """The spans of unbroken runs of 10 characters or more with a digit, of 16 or more without; at most _MAX_STRETCH
     each. `digits`: the text with `1` for each digit."""
-    stretches = list(runs(text, UNBROKEN, 16))
+    spans = list(runs(text, UNBROKEN, 16))
     marked = plain(text).translate(UNBROKEN)
     end = -1
-    at = digits.find(b"1")
-    while at >= 0:
-        start = marked.rfind(b"0", max(0, end), at) + 1 or max(0, end)
-        end = marked.find(b"0", at)
+    offset = digits.find(b"1")
+    while offset >= 0:
+        start = marked.rfind(b"0", max(0, end), offset) + 1 or max(0, end)
+        end = marked.find(b"0", offset)
         if end < 0:
             end = len(marked)
         if 10 <= end - start < 16:
-            stretches.append((start, end))
-        at = digits.find(b"1", end)
-    stretches.sort()
-    if all([end - start <= _MAX_STRETCH for start, end in stretches]):
-        return stretches
-    pieces = [(at, min(end, at + _MAX_STRETCH)) for start, end in stretches for at in range(start, end, _MAX_STRETCH)]
+            spans.append((start, end))
+        offset = digits.find(b"1", end)
+    spans.sort()
+    if all([end - start <= _MAX_STRETCH for start, end in spans]):
+        return spans
+    pieces = [(cut, min(end, cut + _MAX_STRETCH)) for start, end in spans for cut in range(start, end, _MAX_STRETCH)]
     return [(start, end) for start, end in pieces if end - start >= 10]
 
 

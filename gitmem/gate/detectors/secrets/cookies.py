@@ -47,16 +47,16 @@ def _is_cookie(text: str, match: re.Match[str], first: int) -> bool:
 
 def _matches(text: str) -> Iterator[tuple[str, int, int]]:
     """(rule, start, end) of session cookies and authorization headers; the same value may come twice."""
-    seen = candidates(text)
-    for first, last in seen.near:
-        if patterns.session_hint.search(seen.low, first, last):
-            for match in _NAMES.finditer(seen.low, first, last):
+    spots = candidates(text)
+    for first, last in spots.near:
+        if patterns.session_hint.search(spots.low, first, last):
+            for match in _NAMES.finditer(spots.low, first, last):
                 start, end = match.span("secret")
                 if _is_numbered(text[start:end]) and not _is_cookie(text, match, first):
                     continue  # the number of a conversation, in the log of an agent or a server
                 if is_secret(Candidate(Place.SESSION, text, start, end)):
                     yield "session-cookie", start, end
-        if patterns.header_hint.search(seen.low, first, last):
+        if patterns.header_hint.search(spots.low, first, last):
             yield from _headers(text, first, last)
 
 

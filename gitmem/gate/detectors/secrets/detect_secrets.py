@@ -63,13 +63,13 @@ def detect(text: Text) -> Iterator[Match]:
 def _line(scan: ModuleType, line: str, start: int, raw: str) -> Iterator[Match]:
     for secret in scan.scan_line(line):
         value = secret.secret_value or ""
-        at = line.find(value)
-        if not value or at < 0 or is_placeholder(value):
+        offset = line.find(value)
+        if not value or offset < 0 or is_placeholder(value):
             continue
-        first, last = at, at + len(value)
-        while first > 0 and at - first < 200 and patterns.plugin_value_letter.match(line[first - 1]):
+        first, last = offset, offset + len(value)
+        while first > 0 and offset - first < 200 and patterns.plugin_value_letter.match(line[first - 1]):
             first -= 1  # some plugins name the beginning of a token only
-        while last < len(line) and last - at < 400 and patterns.plugin_value_letter.match(line[last]):
+        while last < len(line) and last - offset < 400 and patterns.plugin_value_letter.match(line[last]):
             last += 1
         span = (start + first, start + last)
         rule = f"plugin-{patterns.not_rule_letter.sub('-', secret.type.lower()).strip('-')}"

@@ -19,9 +19,9 @@ _HINTS = ("_auth", "basicauth", "basic-auth", "authident", "kind: secret")
 _REACH = 2_000  # characters from `kind: Secret` within which its data stands, before or behind
 
 
-def find(text: str, low: str) -> Iterator[Found]:
-    """The encoded logins of a text; `low`: the text in lower case."""
-    if not any([hint in low for hint in _HINTS]):
+def find(text: str, lowered: str) -> Iterator[Found]:
+    """The encoded logins of a text; `lowered`: the text in lower case."""
+    if not any([hint in lowered for hint in _HINTS]):
         return
     for match in patterns.login_label.finditer(text):
         value = match["value"]

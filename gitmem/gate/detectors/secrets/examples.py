@@ -39,76 +39,76 @@ def _stream(seed: str) -> Iterator[int]:
         counter += 1
 
 
-def _closing(pattern: str, at: int) -> int:
-    """The offset of the parenthesis that closes the one at `at`. Raises ValueError without one."""
+def _closing(pattern: str, start: int) -> int:
+    """The offset of the parenthesis that closes the one at `start`. Raises ValueError without one."""
     depth = 0
-    for place in range(at, len(pattern)):
-        if pattern[place] == "\\":
+    for offset in range(start, len(pattern)):
+        if pattern[offset] == "\\":
             continue
-        depth += {"(": 1, ")": -1}.get(pattern[place], 0)
+        depth += {"(": 1, ")": -1}.get(pattern[offset], 0)
         if depth == 0:
-            return place
+            return offset
     raise ValueError(pattern)
 
 
 def _write(pattern: str, take: Callable[[str, int], str]) -> str:
     """Walk a pattern: literal characters are copied, `take(alphabet, count)` writes each class."""
-    out, at = [], 0
-    while at < len(pattern):
-        if pattern.startswith(("(?=", "(?!", "(?<"), at):
-            at = _closing(pattern, at) + 1
+    written_parts, offset = [], 0
+    while offset < len(pattern):
+        if pattern.startswith(("(?=", "(?!", "(?<"), offset):
+            offset = _closing(pattern, offset) + 1
             continue
-        atom, alphabet = pattern[at], ""
+        atom, alphabet = pattern[offset], ""
         if atom == "(":
-            end = _closing(pattern, at)
-            inside = pattern[at + 1 : end].removeprefix("?:")
+            end = _closing(pattern, offset)
+            inside = pattern[offset + 1 : end].removeprefix("?:")
             depth, cut = 0, len(inside)
-            for place, char in enumerate(inside):
+            for index, char in enumerate(inside):
                 depth += {"(": 1, ")": -1}.get(char, 0)
-                if char == "|" and depth == 0 and inside[place - 1] != "\\":
-                    cut = place
+                if char == "|" and depth == 0 and inside[index - 1] != "\\":
+                    cut = index
                     break
-            written, at = _write(inside[:cut], take), end + 1
+            written, offset = _write(inside[:cut], take), end + 1
         elif atom == "[":
-            end = pattern.index("]", at)
-            alphabet, at = _range(pattern[at + 1 : end]), end + 1
+            end = pattern.index("]", offset)
+            alphabet, offset = _range(pattern[offset + 1 : end]), end + 1
             written = ""
-        elif pattern.startswith("<uuid>", at):
-            written, at = _write(_UUID, take), at + 6
-        elif pattern[at : at + 3] in _ALPHABET:
-            alphabet, written, at = _ALPHABET[pattern[at : at + 3]], "", at + 3
+        elif pattern.startswith("<uuid>", offset):
+            written, offset = _write(_UUID, take), offset + 6
+        elif pattern[offset : offset + 3] in _ALPHABET:
+            alphabet, written, offset = _ALPHABET[pattern[offset : offset + 3]], "", offset + 3
         elif atom == "\\":
-            alphabet = _ALPHABET.get(pattern[at : at + 2], "")
-            written, at = ("" if alphabet else pattern[at + 1]), at + 2
+            alphabet = _ALPHABET.get(pattern[offset : offset + 2], "")
+            written, offset = ("" if alphabet else pattern[offset + 1]), offset + 2
         else:
-            written, at = atom, at + 1
+            written, offset = atom, offset + 1
         count = 1
-        if at < len(pattern) and pattern[at] == "{":
-            end = pattern.index("}", at)
-            low, _, high = pattern[at + 1 : end].partition(",")
-            if high:
-                count = min(int(high), max(int(low), min(40, int(high))))
+        if offset < len(pattern) and pattern[offset] == "{":
+            end = pattern.index("}", offset)
+            least, _, most = pattern[offset + 1 : end].partition(",")
+            if most:
+                count = min(int(most), max(int(least), min(40, int(most))))
             else:
-                count = int(low)
+                count = int(least)
             if not alphabet:
-                count = int(low)
-            at = end + 1
-        elif at < len(pattern) and pattern[at] == "?":
-            count, at = 0, at + 1
-        out.append(take(alphabet, count) if alphabet else written * count)
-    return "".join(out)
+                count = int(least)
+            offset = end + 1
+        elif offset < len(pattern) and pattern[offset] == "?":
+            count, offset = 0, offset + 1
+        written_parts.append(take(alphabet, count) if alphabet else written * count)
+    return "".join(written_parts)
 
 
 def _range(inside: str) -> str:
     """The letters and digits of a character class such as `1-9A-HJ-N+/`, or its first character."""
-    out, at = "", 0
-    while at < len(inside):
-        if inside[at + 1 : at + 2] == "-" and at + 2 < len(inside):
-            out += "".join(map(chr, range(ord(inside[at]), ord(inside[at + 2]) + 1)))
-            at += 3
+    characters, index = "", 0
+    while index < len(inside):
+        if inside[index + 1 : index + 2] == "-" and index + 2 < len(inside):
+            characters += "".join(map(chr, range(ord(inside[index]), ord(inside[index + 2]) + 1)))
+            index += 3
         else:
-            out, at = out + inside[at], at + 1
-    return "".join(c for c in out if c.isalnum()) or inside[0]
+            characters, index = characters + inside[index], index + 1
+    return "".join(c for c in characters if c.isalnum()) or inside[0]
 
 
 def fake(pattern: str, seed: str = "") -> str:
@@ -143,8 +143,8 @@ def _wallet_key() -> str:
     body = b"\x80" + sha256(b"nobody").digest() + b"\x01"
     number, text = int.from_bytes(body + sha256(sha256(body).digest()).digest()[:4]), ""
     while number:
-        number, rest = divmod(number, 58)
-        text = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[rest] + text
+        number, remainder = divmod(number, 58)
+        text = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"[remainder] + text
     return text
 
 

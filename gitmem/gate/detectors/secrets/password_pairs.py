@@ -28,10 +28,10 @@ _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme
 Finds = Iterator[tuple[str, int, int]]  # (rule, start, end)
 
 
-def pairs(text: str, low: str) -> Finds:
-    """(rule, start, end) of each password beside a user on one line (`admin / ...`, `admin:...`); `low`: the text in
-    lower case."""
-    yield from _logins(text, low)
+def pairs(text: str, lowered: str) -> Finds:
+    """(rule, start, end) of each password beside a user on one line (`admin / ...`, `admin:...`); `lowered`: the text
+    in lower case."""
+    yield from _logins(text, lowered)
     digits = plain(text).translate(DIGIT)
     if b"1" not in digits:
         return  # each of these values has one
@@ -43,7 +43,7 @@ def pairs(text: str, low: str) -> Finds:
             if kind_of(match["user"], "server_user") and is_secret(candidate):
                 yield "user-password-pair", candidate.start, candidate.end
     if "/" in text or "／" in text:
-        yield from _slash_pairs(text, low, digits)
+        yield from _slash_pairs(text, lowered, digits)
         if dotted:
             for match in patterns.ip_pair.finditer(text):
                 candidate = _in_match(Place.HOST_PAIR, text, match)
@@ -57,13 +57,13 @@ def _in_match(place: Place, text: str, match: re.Match[str]) -> Candidate:
     return Candidate(place, text, start, end_of_password(text, start, match.end("value"), "")[0], known=True)
 
 
-def _line(text: str, at: int) -> str:
+def _line(text: str, offset: int) -> str:
     """The line around an offset, cut behind its first 400 characters."""
-    last = text.find("\n", at)
-    return text[text.rfind("\n", 0, at) + 1 : last if last >= 0 else len(text)][:400]
+    last = text.find("\n", offset)
+    return text[text.rfind("\n", 0, offset) + 1 : last if last >= 0 else len(text)][:400]
 
 
-def _slash_pairs(text: str, low: str, digits: bytes) -> Finds:
+def _slash_pairs(text: str, lowered: str, digits: bytes) -> Finds:
     """`admin / ...`; `digits`: the text with `1` for each digit."""
     for match in patterns.slash_pair.finditer(text):
         if digits.find(b"1", match.start("value"), match.end()) < 0:
@@ -84,12 +84,12 @@ def _slash_pairs(text: str, low: str, digits: bytes) -> Finds:
             continue
         user = patterns.user_before_slash.search(text[max(0, match.start() - 34) : match.start()])
         if user is not None:
-            known = (
+            is_login = (
                 kind_of(user["user"], "server_user") != ""
-                or patterns.login_word.search(_line(low, start)) is not None
+                or patterns.login_word.search(_line(lowered, start)) is not None
                 or (_is_mail(text, match.start()) and patterns.mail_password.match(value) is not None)
             )
-            if is_secret(candidate._replace(label=user["user"], known=known)):
+            if is_secret(candidate._replace(label=user["user"], known=is_login)):
                 yield "user-password-pair", start, end
 
 
@@ -104,18 +104,18 @@ def _is_mixed(value: str) -> bool:
     return patterns.mail_mixed_password.match(value) is not None
 
 
-def _logins(text: str, low: str) -> Finds:
+def _logins(text: str, lowered: str) -> Finds:
     """Words joined by signs beside a user, on a line about logging in: `login: ops / Bulrush_77`, `as admin with
     Pewter.Mug5`."""
-    done = 0
-    for at in places(low, present(low, _LOGIN_HINTS)):
-        if at < done:
+    searched_end = 0
+    for offset in places(lowered, present(lowered, _LOGIN_HINTS)):
+        if offset < searched_end:
             continue
-        first = low.rfind("\n", done, at) + 1 or done
-        done = low.find("\n", at) + 1 or len(low)
-        if patterns.line_asks.search(low, at, done):
-            done = low.find("\n", done) + 1 or len(low)  # what answers it
-        for match in patterns.user_and_value.finditer(text, first, min(done, first + 600)):
+        first = lowered.rfind("\n", searched_end, offset) + 1 or searched_end
+        searched_end = lowered.find("\n", offset) + 1 or len(lowered)
+        if patterns.line_asks.search(lowered, offset, searched_end):
+            searched_end = lowered.find("\n", searched_end) + 1 or len(lowered)  # what answers it
+        for match in patterns.user_and_value.finditer(text, first, min(searched_end, first + 600)):
             start = match.start("value")
             end = end_of_password(text, start, match.end("value"), match["quote"])[0]
             if is_secret(Candidate(Place.LOGIN, text, start, end, match["user"], match["sign"])):
@@ -139,14 +139,14 @@ def _colon_pairs(text: str, digits: bytes) -> Finds:
             yield "user-password-pair", candidate.start, candidate.end
 
 
-def addresses(text: str, low: str) -> Finds:
+def addresses(text: str, lowered: str) -> Finds:
     """(rule, start, end) of each password in an address, `scheme://user:password@host`, in a connection string or on a
-    command line; `low`: the text in lower case."""
+    command line; `lowered`: the text in lower case."""
     for match in _urls(text):
         after = text[match.end() : match.end() + 60]
         if is_secret(Candidate(Place.ADDRESS, text, *match.span("value"), match["user"], match["scheme"], after=after)):
             yield "credentials-in-address", *match.span("value")
-    for match in _on_command_lines(text, low):
+    for match in _on_command_lines(text, lowered):
         start = match.start("value")
         quote = match["quote"] or match.groupdict().get("lead") or ""
         limit = max(match.end("value"), _closing(text, start, quote))
@@ -159,8 +159,8 @@ def addresses(text: str, low: str) -> Finds:
                 if is_secret(Candidate(Place.CONNECTION, text, *match.span("value"))):
                     yield "password-on-command-line", *match.span("value")
     yield from _oracle_logins(text)
-    yield from _behind_users(text, low)
-    if present(low, _LOGIN_SETTINGS):
+    yield from _behind_users(text, lowered)
+    if present(lowered, _LOGIN_SETTINGS):
         for match in patterns.login_setting.finditer(text):
             candidate = _in_match(Place.OPTION, text, match)
             if is_secret(candidate):
@@ -173,28 +173,28 @@ def addresses(text: str, low: str) -> Finds:
 
 def _oracle_logins(text: str) -> Finds:
     """`app/...@//db:1521/ORCL`, in any tool, setting or sentence."""
-    at = text.find("@")
-    while at >= 0:
+    offset = text.find("@")
+    while offset >= 0:
         before = None
-        if text.find("/", max(0, at - 66), at) >= 0:
-            before = patterns.oracle_login_before.search(text, max(0, at - 96), at)
+        if text.find("/", max(0, offset - 66), offset) >= 0:
+            before = patterns.oracle_login_before.search(text, max(0, offset - 96), offset)
         if before is not None:
             place = None
-            if patterns.oracle_address_behind.match(text, at):
+            if patterns.oracle_address_behind.match(text, offset):
                 place = Place.CONNECTION
             elif patterns.oracle_tool_before.search(text, max(0, before.start() - 200), before.start()):
                 place = Place.OPTION
             if place is not None and is_secret(Candidate(place, text, *before.span("value"))):
                 yield "password-on-command-line", *before.span("value")
-        at = text.find("@", at + 1)
+        offset = text.find("@", offset + 1)
 
 
-def _behind_users(text: str, low: str) -> Finds:
-    """`-u bot -p ...` on any command line; `low`: the text in lower case."""
-    for at in places(low, _PASSWORD_OPTIONS):
-        if patterns.user_option_before.search(text, max(0, at - 160), at) is None:
+def _behind_users(text: str, lowered: str) -> Finds:
+    """`-u bot -p ...` on any command line; `lowered`: the text in lower case."""
+    for offset in places(lowered, _PASSWORD_OPTIONS):
+        if patterns.user_option_before.search(text, max(0, offset - 160), offset) is None:
             continue
-        match = patterns.option_value.match(text, at + len(_PASSWORD_OPTIONS[0]))
+        match = patterns.option_value.match(text, offset + len(_PASSWORD_OPTIONS[0]))
         if match is not None:
             end, _ = end_of_password(text, *match.span("value"), match["quote"])
             if is_secret(Candidate(Place.OPTION, text, match.start("value"), end)):
@@ -207,16 +207,16 @@ _LOGIN_SETTINGS = ("bundle_", "userpwd", 'user = "', 'user="', 'user: "', "user 
 
 def _urls(text: str) -> Iterator[re.Match[str]]:
     """The matches of `login_url`, searched only where an `@` stands near behind the `://`."""
-    done = 0
-    at = text.find("://")
-    while at >= 0:
-        limit = at + _FAR
-        if at >= done and text.find("@", at, limit) >= 0:
-            match = patterns.login_url.search(text, max(done, at - 25), limit)
-            if match is not None and match.end("scheme") == at:
+    searched_end = 0
+    offset = text.find("://")
+    while offset >= 0:
+        limit = offset + _FAR
+        if offset >= searched_end and text.find("@", offset, limit) >= 0:
+            match = patterns.login_url.search(text, max(searched_end, offset - 25), limit)
+            if match is not None and match.end("scheme") == offset:
                 yield match
-                done = match.end()
-        at = text.find("://", at + 3)
+                searched_end = match.end()
+        offset = text.find("://", offset + 3)
 
 
 def _closing(text: str, start: int, quote: str) -> int:
@@ -229,35 +229,35 @@ def _closing(text: str, start: int, quote: str) -> int:
     return start
 
 
-def _on_command_lines(text: str, low: str) -> Iterator[re.Match[str]]:
+def _on_command_lines(text: str, lowered: str) -> Iterator[re.Match[str]]:
     """The matches of commands that take a password, up to the end of the command."""
-    if "echo " in low or "printf " in low:
-        for at in places(low, _READ_FROM_INPUT):
-            piped = patterns.piped_password.search(text, max(0, at - 240), at + 1)
+    if "echo " in lowered or "printf " in lowered:
+        for offset in places(lowered, _READ_FROM_INPUT):
+            piped = patterns.piped_password.search(text, max(0, offset - 240), offset + 1)
             if piped is not None:
                 yield piped
     for first, last in _with_option(text):
         for word, pattern in commands("options"):
-            at = low.find(word, first, last)
-            while at >= 0:
-                match = pattern.match(text, at, min(last, at + _LONGEST_COMMAND))
+            offset = lowered.find(word, first, last)
+            while offset >= 0:
+                match = pattern.match(text, offset, min(last, offset + _LONGEST_COMMAND))
                 if match is not None:
                     yield match
-                at = low.find(word, at + 1, last)
-    words_present = present(low, tuple([word for word, _ in commands("anywhere")]))
+                offset = lowered.find(word, offset + 1, last)
+    words_present = present(lowered, tuple([word for word, _ in commands("anywhere")]))
     for word, pattern in commands("anywhere"):
         if word not in words_present:
             continue
-        for at in places(low, (word,)):
-            match = pattern.match(text, at, _end_of_command(text, at))
+        for offset in places(lowered, (word,)):
+            match = pattern.match(text, offset, _end_of_command(text, offset))
             if match is not None:
                 yield match
-    for at in places(low, _OPTIONS):  # `--some-pass`: from its first dash
-        before = low[max(0, at - 18) : at]
-        for first in range(at - len(before) + len(before.rstrip(_OPTION_LETTERS)), at + 1):
+    for offset in places(lowered, _OPTIONS):  # `--some-pass`: from its first dash
+        before = lowered[max(0, offset - 18) : offset]
+        for first in range(offset - len(before) + len(before.rstrip(_OPTION_LETTERS)), offset + 1):
             match = None
-            if low[first] == "-":
-                match = patterns.password_option.match(text, first, _end_of_command(text, at))
+            if lowered[first] == "-":
+                match = patterns.password_option.match(text, first, _end_of_command(text, offset))
             if match is not None:
                 yield match
                 break
@@ -283,11 +283,11 @@ def _with_option(text: str) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _end_of_command(text: str, at: int) -> int:
-    """The end of the command at `at`: of its line, or of the next when that is indented (.netrc) or continued by a
-    backslash; at most _LONGEST_COMMAND characters behind `at`."""
-    limit = min(len(text), at + _LONGEST_COMMAND)
-    last = text.find("\n", at, limit)
+def _end_of_command(text: str, offset: int) -> int:
+    """The end of the command at `offset`: of its line, or of the next when that is indented (.netrc) or continued by a
+    backslash; at most _LONGEST_COMMAND characters behind `offset`."""
+    limit = min(len(text), offset + _LONGEST_COMMAND)
+    last = text.find("\n", offset, limit)
     if last >= 0 and (text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\"):
         last = text.find("\n", last + 1, limit)
     if last < 0:

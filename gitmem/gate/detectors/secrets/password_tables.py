@@ -26,20 +26,20 @@ def password_cells(text: str) -> Iterator[tuple[str, int, int]]:
     if "|" not in text:
         return
     secret_column: int | None = None
-    after = -1
+    next_row = -1
     for line in patterns.table_row.finditer(text):
-        at = line.start("row")
+        offset = line.start("row")
         row = line.group("row")
-        if line.start() != after and not patterns.table_rule.fullmatch(text, max(after, 0), line.start()):
+        if line.start() != next_row and not patterns.table_rule.fullmatch(text, max(next_row, 0), line.start()):
             secret_column = None  # another table
-        after = line.end() + 1
+        next_row = line.end() + 1
         worded = WORD.search(row.lower()) is not None
         if secret_column is None and not (worded or patterns.password_symbol.search(row)):
             continue
         cells: list[tuple[int, str]] = []
         for cell in row.split("|"):
-            cells.append((at, cell))
-            at += len(cell) + 1
+            cells.append((offset, cell))
+            offset += len(cell) + 1
         label = None
         if worded:
             label = _label(cells)
@@ -76,11 +76,11 @@ def _label(cells: list[tuple[int, str]]) -> int | None:
     may be a label in brackets, like our mask."""
     if len([cell for _, cell in cells if cell.strip()]) == 2 and cells[0][1].strip().lower() == _LABEL:
         return 0
-    named = next((index for index, (_, cell) in enumerate(cells) if _names_one(cell)), None)
+    label = next((index for index, (_, cell) in enumerate(cells) if _names_one(cell)), None)
     names = [cell.strip().lower() for _, cell in cells]
-    if named is None and "pass" in names and not _LOGINS.isdisjoint(names) and "fail" not in names:
+    if label is None and "pass" in names and not _LOGINS.isdisjoint(names) and "fail" not in names:
         return names.index("pass")
-    return named
+    return label
 
 
 def _beside_user(text: str, start: int, end: int, cells: list[tuple[int, str]]) -> bool:
@@ -88,9 +88,9 @@ def _beside_user(text: str, start: int, end: int, cells: list[tuple[int, str]]) 
     candidate = Candidate(Place.ROW, text, start, end, known=True)
     if not is_secret(candidate):
         return False
-    others = [cell.strip() for _, cell in cells]
-    known = any([kind_of(other.strip("`"), "server_user") != "" for other in others])
-    return any([patterns.user_cell.match(other) for other in others]) and is_secret(candidate._replace(known=known))
+    names = [cell.strip() for _, cell in cells]
+    has_user = any([kind_of(name.strip("`"), "server_user") != "" for name in names])
+    return any([patterns.user_cell.match(name) for name in names]) and is_secret(candidate._replace(known=has_user))
 
 
 def _names_one(cell: str) -> bool:
@@ -110,21 +110,21 @@ _MOST_ROWS = 5_000  # of one file of such values
 _GAPS = (lazy(","), lazy("\t"), lazy(";"), lazy(r"(?<=\S) {2,60}(?=\S)"))
 
 
-def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the passwords below the column name at `at`, up to the first row with another number of fields;
-    `low`: the text in lower case.
+def column(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
+    """The spans of the passwords below the column name at `offset`, up to the first row with another number of fields;
+    `lowered`: the text in lower case.
 
     Columns are separated by commas, semicolons, tabs, or two or more blanks.
     """
-    first = low.rfind("\n", max(0, at - 600), at) + 1
-    last = low.find("\n", at, at + 600)
+    first = lowered.rfind("\n", max(0, offset - 600), offset) + 1
+    last = lowered.find("\n", offset, offset + 600)
     line = ""
     if last >= 0:
-        line = low[first:last]
+        line = lowered[first:last]
     gap = next((gap for gap in _GAPS if gap.search(line)), None)
     if gap is None:
         return
-    head = [low[start:end] for start, end in _fields(low, first, last, gap)]
+    head = [lowered[start:end] for start, end in _fields(lowered, first, last, gap)]
     place = next((index for index, field in enumerate(head) if patterns.password_column.fullmatch(field)), None)
     if place is None or not all([patterns.column_name.fullmatch(field) for field in head]):
         return
@@ -163,20 +163,20 @@ def _fields(text: str, start: int, end: int, gap: re.Pattern[str]) -> list[tuple
 _AROUND = " \t\r\"'"
 
 
-def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
-    """The spans of the plain passwords that an SQL statement inserts, the name of their column at `at`; `low`: the text
-    in lower case."""
-    first = low.rfind("insert", max(0, at - 400), at)
+def inserted(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
+    """The spans of the plain passwords that an SQL statement inserts, the name of their column at `offset`; `lowered`:
+    the text in lower case."""
+    first = lowered.rfind("insert", max(0, offset - 400), offset)
     match = None
     if first >= 0:
-        match = patterns.sql_insert.match(low, first)
+        match = patterns.sql_insert.match(lowered, first)
     if match is None:
         return
     names = match.group("names").split(",")
     place = next((index for index, name in enumerate(names) if patterns.sql_password_column.fullmatch(name)), None)
-    done = match.end()
-    while place is not None and (row := patterns.sql_tuple.match(text, done)) is not None:
-        done = row.end()
+    row_end = match.end()
+    while place is not None and (row := patterns.sql_tuple.match(text, row_end)) is not None:
+        row_end = row.end()
         values = list(patterns.sql_value.finditer(text, *row.span("values")))
         values = [value for value in values if value.group("text") is not None or value.group().strip()]
         value = None

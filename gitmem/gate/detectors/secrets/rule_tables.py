@@ -26,7 +26,7 @@ def rows(name: str, width: int, keys: int = 1) -> list[list[str]]:
     `keys`: how many fields, from the first on, name a row. Raises ValueError for a malformed table: a row of another
     width, with an empty field, space around a field or a name that the table has already, or no rows at all.
     """
-    read: list[list[str]] = []
+    table: list[list[str]] = []
     names: set[tuple[str, ...]] = set()
     for number, line in lines(name):
         fields = line.split("\t")
@@ -36,10 +36,10 @@ def rows(name: str, width: int, keys: int = 1) -> list[list[str]]:
         if row_name in names:
             raise ValueError(f"{name}:{number}: the rule '{fields[0]}' is there already")
         names.add(row_name)
-        read.append(fields)
-    if not read:
+        table.append(fields)
+    if not table:
         raise ValueError(f"{name}: no rows")
-    return read
+    return table
 
 
 @cache
@@ -190,7 +190,7 @@ _SHORT_FORMS = {
 def commands(where: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """The rows of `commands.txt` of one place (`options`, `anywhere`): each word in lower case, and the pattern from it
     to the end of a password. Read once a process. Raises ValueError for a row of another place or with capitals."""
-    found: list[tuple[str, re.Pattern[str]]] = []
+    table: list[tuple[str, re.Pattern[str]]] = []
     for words, place, leads in rows("commands.txt", 3, keys=2):
         if place not in ("options", "anywhere") or words != words.lower():
             raise ValueError(f"commands.txt: the words or the place of '{words}' cannot be found in a text")
@@ -199,5 +199,5 @@ def commands(where: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
         value = r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})"
         if place == where:
             for word in words.split(", "):
-                found.append((word, lazy(rf"(?<!\w)(?i:{re.escape(word)})(?:{leads}){value}")))
-    return tuple(found)
+                table.append((word, lazy(rf"(?<!\w)(?i:{re.escape(word)})(?:{leads}){value}")))
+    return tuple(table)

@@ -42,10 +42,10 @@ def _found(text: str, most: int | None = None) -> Iterator[Found]:
     finds = list(islice(distinct, most))
     for secret in finds:
         for _ in range(_PIECES):
-            rest = tokens.continued(text, secret.end)
-            if rest is None or not taken.claim(*rest):
+            continuation = tokens.continued(text, secret.end)
+            if continuation is None or not taken.claim(*continuation):
                 break
-            secret = secret._replace(end=rest[1])
+            secret = secret._replace(end=continuation[1])
         yield secret
 
 
@@ -56,34 +56,34 @@ def detect(text: Text) -> Iterator[Match]:
     Of two finds that overlap the longer one counts, so that an invisible character cannot cut a token in two.
     """
     others = readings.of_secrets(text)
-    found = partial(_found, most=text.most)
-    for start, end, secret in readings.find_in_all(found, text, others, lambda secret: (secret.start, secret.end)):
+    find = partial(_found, most=text.most)
+    for start, end, secret in readings.find_in_all(find, text, others, lambda secret: (secret.start, secret.end)):
         yield _match(text.raw, secret, start, end)
 
 
 def _match(raw: str, secret: Found, start: int, end: int) -> Match:
     """The blocking match of a secret at `raw[start:end]`, with its words and its mask."""
-    what = _named(secret.what or REASONS[secret.rule])
+    name = _named(secret.what or REASONS[secret.rule])
     if secret.certain:
-        what = Message("{}, its checksum is right", what)
+        name = Message("{}, its checksum is right", name)
     return Match(
         secret.rule,
         Severity.BLOCK,
         start,
         end,
-        Message("this looks like {}", what),
+        Message("this looks like {}", name),
         secret=True,
         mask=mask(raw[start:end]),
     )
 
 
-def _named(what: str) -> str:
+def _named(name: str) -> str:
     """The name of a secret; `a Stripe key` becomes a message with the service as its value, which catalogs can
     translate."""
-    named = patterns.of_a_service.fullmatch(what)
-    if named:
-        return Message(f"{named[1]} {{}} {named[3]}", named[2])
-    return what
+    match = patterns.of_a_service.fullmatch(name)
+    if match:
+        return Message(f"{match[1]} {{}} {match[3]}", match[2])
+    return name
 
 
 def secret_lines(text: str) -> set[int]:

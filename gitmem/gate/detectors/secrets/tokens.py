@@ -41,15 +41,15 @@ _BEFORE, _AFTER = 400, 24_000  # characters around its literal that a shape may 
 _MAX_OCCURRENCES = 2_000  # occurrences of one literal that are checked
 
 
-def expand(rest: str, loose: bool = False) -> str:
+def expand(pattern: str, loose: bool = False) -> str:
     """A pattern of a table with its short forms replaced; `loose`: any letter or digit where the row says
     hexadecimal."""
     for short, full in _SHORT.items():
         either = short in _EITHER_CASE or (loose and short in _ANY_LETTER)
         if either:
             full = "[0-9A-Za-z]"
-        rest = rest.replace(short, full)
-    return rest
+        pattern = pattern.replace(short, full)
+    return pattern
 
 
 def _is_distinct(start: str) -> bool:
@@ -72,12 +72,12 @@ def _nearly(length: re.Match[str]) -> str:
 @cache
 def _token_pattern(row: int, start: str) -> re.Pattern[str]:
     """The pattern of a row's token with this beginning; no character that a token can have may stand behind it."""
-    rest = tokens()[row].rest
+    pattern = tokens()[row].rest
     if _is_distinct(start):
-        rest = _LENGTH.sub(_nearly, rest)  # a token that lost a character is known but for that one
-    rest = expand(rest, _is_distinct(start))
-    wide = rest.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
-    return re.compile(re.escape(start) + rest + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
+        pattern = _LENGTH.sub(_nearly, pattern)  # a token that lost a character is known but for that one
+    pattern = expand(pattern, _is_distinct(start))
+    wide = pattern.rstrip("}0123456789,{)").endswith(("_-]", "=_-]", "_.-]", "_.=-]"))
+    return re.compile(re.escape(start) + pattern + (r"(?![\w-])" if wide else r"(?![0-9A-Za-z])"), re.ASCII)
 
 
 @cache
@@ -113,22 +113,22 @@ def _opening() -> re.Pattern[str]:
     return re.compile(rf"(?:(?<![0-9A-Za-z])|{escaped})[{first}]")
 
 
-def _open_before(text: str, at: int, start: str) -> bool:
-    r"""Whether a token that begins with `start` can begin at the offset `at`: after no letter or digit, or after an
+def _open_before(text: str, offset: int, start: str) -> bool:
+    r"""Whether a token that begins with `start` can begin at `offset`: after no letter or digit, or after an
     escape such as `\n`, `%3D` or `\x1b[0m`.
 
     A short beginning (`sk-`, `live_`) is also part of longer names: there `_`, `-` and `.` do not open one.
     """
-    if at == 0:
+    if offset == 0:
         return True
-    before = text[at - 1]
+    before = text[offset - 1]
     if before in "_-." and len(start) <= SHORT_START:
         return False
     if before == "/" and start[-1] == "/":
         return False
     if not (before.isascii() and before.isalnum()):
         return True
-    return patterns.escape_before.search(text, max(0, at - 12), at) is not None
+    return patterns.escape_before.search(text, max(0, offset - 12), offset) is not None
 
 
 def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
@@ -136,24 +136,24 @@ def _tokens_at(text: str, hot: Iterable[tuple[int, int]]) -> Iterator[Found]:
     yield from _tokens_of(text, _beginnings_in(text, hot))
 
 
-def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
+def _tokens_of(text: str, beginnings: list[tuple[str, list[int]]]) -> Iterator[Found]:
     """The tokens of a text at these (beginning, offsets of it); of several at one place the longest."""
-    for start, places_of in seen:
+    for start, offsets in beginnings:
         rows = _beginnings()[start]
         end = 0
-        for at in places_of:
-            if at < end or not _open_before(text, at, start):
+        for offset in offsets:
+            if offset < end or not _open_before(text, offset, start):
                 continue
             reached = 0
             for row in rows:
                 rule, vendor, _, _ = tokens()[row]
-                match = _token_pattern(row, start).match(text, at)
+                match = _token_pattern(row, start).match(text, offset)
                 if match is None or match.end() <= reached:
                     continue
                 certain = rule in CHECKSUMS and CHECKSUMS[rule](match.group())
-                if certain or is_secret(Candidate(Place.TOKEN, text, at, match.end(), start)):
+                if certain or is_secret(Candidate(Place.TOKEN, text, offset, match.end(), start)):
                     reached = match.end()
-                    best = Found(rule, at, reached, f"{_article(vendor)} {vendor} token", certain)
+                    best = Found(rule, offset, reached, f"{_article(vendor)} {vendor} token", certain)
             if reached:
                 end = reached
                 yield best
@@ -163,16 +163,16 @@ def _beginnings_in(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str,
     """(beginning, its offsets) for each beginning in the spans `hot`, in the order of the table; at most
     _MAX_OCCURRENCES offsets each."""
     by_two, order = _by_two()
-    seen: dict[str, list[int]] = {}
+    offsets: dict[str, list[int]] = {}
     for first, last in hot:
         for opening in _opening().finditer(text, first, last):
-            at = opening.start()
-            for start in by_two.get(text[at : at + 2], ()):
-                if text.startswith(start, at, last):
-                    occurrences = seen.setdefault(start, [])
+            offset = opening.start()
+            for start in by_two.get(text[offset : offset + 2], ()):
+                if text.startswith(start, offset, last):
+                    occurrences = offsets.setdefault(start, [])
                     if len(occurrences) < _MAX_OCCURRENCES:
-                        occurrences.append(at)
-    return sorted(seen.items(), key=lambda item: order[item[0]])
+                        occurrences.append(offset)
+    return sorted(offsets.items(), key=lambda item: order[item[0]])
 
 
 def _article(vendor: str) -> str:
@@ -184,18 +184,18 @@ def _article(vendor: str) -> str:
     return "a"
 
 
-def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
+def _windows(lowered: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
     """The parts of a text around the literals, in order, joined where they overlap, since a secret may reach from
     one into the next."""
     occurrences: list[int] = []
     for literal in literals:
-        at = low.find(literal)
-        while at >= 0 and len(occurrences) < _MAX_OCCURRENCES:
-            occurrences.append(at)
-            at = low.find(literal, at + len(literal))
+        offset = lowered.find(literal)
+        while offset >= 0 and len(occurrences) < _MAX_OCCURRENCES:
+            occurrences.append(offset)
+            offset = lowered.find(literal, offset + len(literal))
     windows: list[tuple[int, int]] = []
-    for at in sorted(occurrences):
-        first, last = max(0, at - _BEFORE - 1), min(len(low), at + _AFTER)
+    for offset in sorted(occurrences):
+        first, last = max(0, offset - _BEFORE - 1), min(len(lowered), offset + _AFTER)
         if windows and first <= windows[-1][1]:
             windows[-1] = (windows[-1][0], last)
         else:
@@ -216,30 +216,30 @@ def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]
     )
 
 
-def _around(low: str, word: str) -> str:
+def _around(lowered: str, word: str) -> str:
     """The parts of a text around a word, which are less to search than all of it; all of it when there are many."""
-    starts = places(low, (word,))
-    if len(starts) * 64 > len(low):
-        return low
-    return "\n".join([low[max(0, at - 32) : at + 32] for at in starts])
+    starts = places(lowered, (word,))
+    if len(starts) * 64 > len(lowered):
+        return lowered
+    return "\n".join([lowered[max(0, offset - 32) : offset + 32] for offset in starts])
 
 
 _SHARED = ("key", "secret", "token", "phrase", "private")
 
 
-def _present(low: str, hot_low: str) -> set[str]:
-    """The literals of the shapes that a text in lower case holds. `hot_low`: the unbroken runs of the text, in which
+def _present(lowered: str, lower_runs: str) -> set[str]:
+    """The literals of the shapes that a text in lower case holds. `lower_runs`: the unbroken runs of the text, in which
     the literals of runs are searched."""
     ascii_groups, others = _spaced()
-    present = {literal for literal in literals_in_runs() if literal in hot_low}
+    present = {literal for literal in literals_in_runs() if literal in lower_runs}
     for word, literals in ascii_groups:
-        if word in low:
-            around = low
+        if word in lowered:
+            searched = lowered
             if len(literals) > 2:
-                around = _around(low, word)
-            present.update([literal for literal in literals if literal in around])
-    if has_byte(low, CJK):
-        present.update([literal for literal in others if literal in low])
+                searched = _around(lowered, word)
+            present.update([literal for literal in literals if literal in searched])
+    if has_byte(lowered, CJK):
+        present.update([literal for literal in others if literal in lowered])
     return present
 
 
@@ -255,8 +255,8 @@ def _rows_of() -> dict[str, list[int]]:
 
 def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
     """The secrets that have a form of `shapes.txt`, by the order of the table. Spans may overlap."""
-    low = candidates.low
-    present = _present(low, "\n".join([low[first:last] for first, last in candidates.hot]))
+    lowered = candidates.low
+    present = _present(lowered, "\n".join([lowered[first:last] for first, last in candidates.hot]))
     long = [run for run in candidates.runs if run[1] - run[0] >= 32]
     rows = {row for literal in present for row in _rows_of()[literal]}
     if long:
@@ -266,7 +266,7 @@ def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
         rule = shape.rule
         windows = long
         if shape.literals:
-            windows = _windows(low, shape.literals)
+            windows = _windows(lowered, shape.literals)
         pattern = _shape_pattern(row)
         for first, last in windows:
             for match in pattern.finditer(text, first, last):
@@ -285,12 +285,12 @@ def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
                 yield Found(rule, start, end, shape.what)
 
 
-def _line(text: str, at: int) -> str:
+def _line(text: str, offset: int) -> str:
     """The line around an offset, at most 200 characters on each side."""
-    first = text.rfind("\n", max(0, at - 200), at) + 1 or max(0, at - 200)
-    last = text.find("\n", at, at + 200)
+    first = text.rfind("\n", max(0, offset - 200), offset) + 1 or max(0, offset - 200)
+    last = text.find("\n", offset, offset + 200)
     if last < 0:
-        last = at + 200
+        last = offset + 200
     return text[first:last]
 
 
@@ -299,17 +299,17 @@ def _across(pieces: list[Piece]) -> Iterator[Found]:
     head = len(pieces[0][1])
     for token in _tokens_at("".join([piece for _, piece in pieces]), [(0, head)]):
         if token.end > head:
-            places_of = [at for first, piece in pieces for at in range(first, first + len(piece))]
-            yield token._replace(start=places_of[token.start], end=places_of[token.end - 1] + 1)
+            offsets = [offset for first, piece in pieces for offset in range(first, first + len(piece))]
+            yield token._replace(start=offsets[token.start], end=offsets[token.end - 1] + 1)
 
 
 def _folded(text: str) -> Iterator[Found]:
     """The tokens that a line end splits."""
     marks = plain(text).translate(_HEAD)
-    at = text.find("\n")
-    while at >= 0:
-        end = at
-        least = max(0, at - 408)
+    line_end = text.find("\n")
+    while line_end >= 0:
+        end = line_end
+        least = max(0, line_end - 408)
         while end > least and text[end - 1] in _AFTER_HEAD:
             end -= 1
         if text[end - 1 : end] == "=" != text[end - 2 : end - 1]:
@@ -317,27 +317,27 @@ def _folded(text: str) -> Iterator[Found]:
         if end - least >= 6 and marks[end - 1] != _NO_HEAD:
             begin = max(least, marks.rfind(b"-", least, end) + 1)
             if end - begin >= 6 and marks.find(b"1", begin, end) >= 0:
-                follow = patterns.line_break.match(text, end)
-                if follow:
-                    yield from _across([(begin, text[begin:end]), (follow.start("tail"), follow["tail"])])
-        at = text.find("\n", at + 1)
+                next_line = patterns.line_break.match(text, end)
+                if next_line:
+                    yield from _across([(begin, text[begin:end]), (next_line.start("tail"), next_line["tail"])])
+        line_end = text.find("\n", line_end + 1)
 
 
-def _joined(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
+def _joined(text: str, beginnings: list[tuple[str, list[int]]]) -> Iterator[Found]:
     """Tokens whose source joins them out of strings on one line: `"..." + "..."`."""
-    for start, places_of in seen:
-        for at in places_of:
-            first = patterns.token_piece.match(text, at)
-            if first is None or not _open_before(text, at, start):
+    for start, offsets in beginnings:
+        for offset in offsets:
+            first = patterns.token_piece.match(text, offset)
+            if first is None or not _open_before(text, offset, start):
                 continue
-            pieces = [(at, first.group())]
+            pieces = [(offset, first.group())]
             while len(pieces) < _PIECES:
-                follow = patterns.string_seam.match(text, pieces[-1][0] + len(pieces[-1][1]))
-                if follow is None:
+                next_piece = patterns.string_seam.match(text, pieces[-1][0] + len(pieces[-1][1]))
+                if next_piece is None:
                     break
-                pieces.append((follow.start("tail"), follow.group("tail")))
+                pieces.append((next_piece.start("tail"), next_piece.group("tail")))
             if len(pieces) > 1:
-                yield from (token for token in _across(pieces) if token.start == at)
+                yield from (token for token in _across(pieces) if token.start == offset)
 
 
 _SHORTEST_PIECE = 8  # characters of the first piece of a token, its beginning too
@@ -349,39 +349,39 @@ def _in_cells(text: str) -> Iterator[Found]:
     other on a line, or in lines whose labels only count."""
     digits = plain(text).translate(DIGIT)
     hot = [span for span in runs(text, UNBROKEN, _SHORTEST_PIECE) if digits.find(b"1", *span) >= 0]
-    for start, places_of in _beginnings_in(text, hot):
-        for at in places_of if _is_distinct(start) else ():
-            first = patterns.token_piece.match(text, at)
-            if first is None or len(first.group()) < len(start) + _OF_A_PIECE or not _open_before(text, at, start):
+    for start, offsets in _beginnings_in(text, hot):
+        for offset in offsets if _is_distinct(start) else ():
+            first = patterns.token_piece.match(text, offset)
+            if first is None or len(first.group()) < len(start) + _OF_A_PIECE or not _open_before(text, offset, start):
                 continue
             if any(True for _ in _tokens_at(first.group(), [(0, len(start))])):
                 continue  # a whole token in a cell
             for pieces in _pieces_after(text, *first.span()):
                 end = pieces[-1][0] + len(pieces[-1][1])
-                yield from (token for token in _across(pieces) if (token.start, token.end) == (at, end))
+                yield from (token for token in _across(pieces) if (token.start, token.end) == (offset, end))
 
 
-def _pieces_after(text: str, at: int, end: int) -> Iterator[list[Piece]]:
+def _pieces_after(text: str, start: int, end: int) -> Iterator[list[Piece]]:
     """The pieces (offset, piece) that may go on with the one at `at:end`: those of two cells or lines, of three,
     and so on."""
-    begin = text.rfind("\n", max(0, at - 200), at) + 1
-    before, last = text[begin:at], text.find("\n", end, end + 500)
-    if last < 0:
-        last = min(len(text), end + 500)
-    rest = text[end:last].lstrip(" \t`\"'*")
-    rows = _lines_after(text, last)
-    yield from _growing([(at, text[at:end])], list(_inline(text, end)))
-    if rest.startswith("|"):
-        row = text[begin:last]
-        yield from _growing([(at, text[at:end])], _cells(row, begin, before.count("|") + 1))
+    line_start = text.rfind("\n", max(0, start - 200), start) + 1
+    before, line_end = text[line_start:start], text.find("\n", end, end + 500)
+    if line_end < 0:
+        line_end = min(len(text), end + 500)
+    line_rest = text[end:line_end].lstrip(" \t`\"'*")
+    rows = _lines_after(text, line_end)
+    yield from _growing([(start, text[start:end])], list(_inline(text, end)))
+    if line_rest.startswith("|"):
+        row = text[line_start:line_end]
+        yield from _growing([(start, text[start:end])], _cells(row, line_start, before.count("|") + 1))
         column = before.count("|")
         yield from _growing(
-            [(at, text[at:end])], [cell for place, line in rows for cell in _cells(line, place, column)[:1]]
+            [(start, text[start:end])], [cell for place, line in rows for cell in _cells(line, place, column)[:1]]
         )
-    elif not rest.strip() and (label := patterns.piece_label.match(before)):
+    elif not line_rest.strip() and (label := patterns.piece_label.match(before)):
         counted = patterns.counting_word.sub("#", label["label"].lower())
         if "#" in counted:
-            yield from _growing([(at, text[at:end])], list(_labelled(rows, counted)))
+            yield from _growing([(start, text[start:end])], list(_labelled(rows, counted)))
 
 
 def _inline(text: str, end: int) -> Iterator[Piece]:
@@ -400,30 +400,30 @@ def _inline(text: str, end: int) -> Iterator[Piece]:
 
 def _lines_after(text: str, end: int) -> list[Piece]:
     """(offset, line) of the lines after the one that ends at `end`: at most _PIECES of at most 500 characters."""
-    found: list[Piece] = []
-    while end < len(text) and len(found) < _PIECES:
+    lines: list[Piece] = []
+    while end < len(text) and len(lines) < _PIECES:
         start, end = end + 1, text.find("\n", end + 1, end + 502)
         if end < 0:
             end = len(text)
-        found.append((start, text[start : min(end, start + 500)]))
-    return found
+        lines.append((start, text[start : min(end, start + 500)]))
+    return lines
 
 
-def _cells(row: str, place: int, column: int) -> list[Piece]:
+def _cells(row: str, row_start: int, column: int) -> list[Piece]:
     """(offset, content) of the cells of a row from the cell `column` on, up to one that can be no part of a token;
-    `place`: the offset of the row."""
-    found: list[Piece] = []
-    at = 0
+    `row_start`: the offset of the row."""
+    pieces: list[Piece] = []
+    cell_start = 0
     for number, cell in enumerate(row.split("|")):
         match = None
         if number >= column:
             match = patterns.piece_cell.fullmatch(cell)
         if match is not None:
-            found.append((place + at + match.start("tail"), match["tail"]))
+            pieces.append((row_start + cell_start + match.start("tail"), match["tail"]))
         elif number >= column:
             break
-        at += len(cell) + 1
-    return found
+        cell_start += len(cell) + 1
+    return pieces
 
 
 def _labelled(rows: list[Piece], counted: str) -> Iterator[Piece]:
@@ -459,15 +459,15 @@ def _spelt_out(text: str) -> Iterator[Found]:
         return
     for match in patterns.spelt_out.finditer(text):
         gap = " \t" + (match["sign"] or "").strip()
-        places_of = [at for at in range(*match.span()) if text[at] not in gap]
+        offsets = [offset for offset in range(*match.span()) if text[offset] not in gap]
         size = _GROUP
         if match["sign"]:
             size = 1
         for first in range(0, _WORDS_BEFORE * size, size):  # `the key ghp_ a1B2`: words of four letters before it
-            whole = "".join([text[at] for at in places_of[first:]])
+            whole = "".join([text[offset] for offset in offsets[first:]])
             token = next((token for token in _tokens_at(whole, [(0, len(whole))]) if token.start == 0), None)
             if token is not None:
-                yield token._replace(start=places_of[first], end=places_of[first + token.end - 1] + 1)
+                yield token._replace(start=offsets[first], end=offsets[first + token.end - 1] + 1)
                 break
 
 
@@ -481,8 +481,8 @@ def continued(text: str, end: int) -> tuple[int, int] | None:
     )
     if follow is None:
         return None
-    rest = follow.group("tail")
-    random = patterns.digit.search(rest) and is_varied(rest) and not is_words(rest) and entropy(rest) > 3.0
+    value = follow.group("tail")
+    random = patterns.digit.search(value) and is_varied(value) and not is_words(value) and entropy(value) > 3.0
     if not random:
         return None
     return follow.span("tail")

@@ -43,26 +43,26 @@ def is_checked(words: list[str]) -> bool:
     from hashlib import sha256
 
     bits = "".join(f"{_places()[word]:011b}" for word in words)
-    own = len(words) // 3
-    entropy = int(bits[:-own], 2).to_bytes((len(bits) - own) // 8)
-    return f"{sha256(entropy).digest()[0]:08b}"[:own] == bits[-own:]
+    checksum_bits = len(words) // 3
+    entropy = int(bits[:-checksum_bits], 2).to_bytes((len(bits) - checksum_bits) // 8)
+    return f"{sha256(entropy).digest()[0]:08b}"[:checksum_bits] == bits[-checksum_bits:]
 
 
-def _in_row(row: list[re.Match[str]], named: bool, check: bool) -> tuple[int, int] | None:
+def _in_row(row: list[re.Match[str]], *, is_named: bool, check: bool) -> tuple[int, int] | None:
     """The span of a seed phrase in a row of words, or None.
 
     It is the longest run of 12 to 24 words of the list, with a valid checksum if `check`. Otherwise, if the words before
-    the row name a seed phrase (`named`), it is the whole row when at most a sixth of its words are not of the list.
+    it name a seed phrase (`is_named`), it is the whole row when at most a sixth of its words are not of the list.
     """
-    known = [word.group() in _places() for word in row]
-    if sum(known) < _LENGTHS[-1]:
+    is_listed = [word.group() in _places() for word in row]
+    if sum(is_listed) < _LENGTHS[-1]:
         return None
     for length in _LENGTHS:
-        for at in range(len(row) - length + 1):
-            some = row[at : at + length]
-            if all(known[at : at + length]) and (not check or is_checked([word.group() for word in some])):
+        for index in range(len(row) - length + 1):
+            some = row[index : index + length]
+            if all(is_listed[index : index + length]) and (not check or is_checked([word.group() for word in some])):
                 return some[0].start(), some[-1].end()
-    if named and known.count(False) * 6 <= len(known):
+    if is_named and is_listed.count(False) * 6 <= len(is_listed):
         return row[0].start(), row[-1].end()
     return None
 
@@ -81,19 +81,21 @@ def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def seed_phrases(text: str, low: str) -> Iterator[tuple[int, int]]:
-    """The spans of the seed phrases of a text; `low`: the text in lower case."""
-    hints = places(low, present(low, _HINTS))
-    hints = sorted([*hints, *(at for at in places(low, ("1. ", "1) ")) if patterns.numbered_words.match(text, at))])
+def seed_phrases(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """The spans of the seed phrases of a text; `lowered`: the text in lower case."""
+    numbered = [offset for offset in places(lowered, ("1. ", "1) ")) if patterns.numbered_words.match(text, offset)]
+    hints = sorted([*places(lowered, present(lowered, _HINTS)), *numbered])
     judged = 0
     for first, last in _windows(hints, len(text)):
         for match in patterns.word_row.finditer(text, first, last):
-            near = bisect_left(hints, match.start() - _MAX_CHARACTERS_TO_ROW)
-            if near == len(hints) or hints[near] >= match.end():
+            start, end = match.span()
+            nearest = bisect_left(hints, start - _MAX_CHARACTERS_TO_ROW)
+            if nearest == len(hints) or hints[nearest] >= end:
                 continue
             judged += 1
-            named = patterns.seed_phrase_before.search(low, max(0, match.start() - 60), match.start()) is not None
-            span = _in_row(list(patterns.lower_word.finditer(text, *match.span())), named, judged <= _MAX_CHECKED_ROWS)
+            is_named = patterns.seed_phrase_before.search(lowered, max(0, start - 60), start) is not None
+            row = list(patterns.lower_word.finditer(text, start, end))
+            span = _in_row(row, is_named=is_named, check=judged <= _MAX_CHECKED_ROWS)
             if span is not None:
                 yield span
 
