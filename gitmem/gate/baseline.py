@@ -74,27 +74,27 @@ def outcomes(
     called once for each path. `policy`: findings that its exceptions cover already are left out. `salt`: the policy
     whose salt new fingerprints get. A row that is marked as a secret in use never gets an exception.
     """
-    seen: dict[str, Inspection | str] = {}
+    inspections: dict[str, Inspection | str] = {}
     for row in rows:
         if row.real:
             yield Outcome(row, why="marked as a secret in use: rotate it")
             continue
-        if row.path not in seen:
-            seen[row.path] = look(row.path)
-        inspection = seen[row.path]
+        if row.path not in inspections:
+            inspections[row.path] = look(row.path)
+        inspection = inspections[row.path]
         if isinstance(inspection, str):
             yield Outcome(row, why=inspection)
             continue
-        same = _matches_of_row(row, inspection)
-        findings = [finding_of(match, inspection, salt) for match in same]
-        old_findings = [finding_of(match, inspection, policy) for match in same]
-        left = [new for new, old in zip(findings, old_findings, strict=True) if policy.allow.covers(old) is None]
+        matches = _matches_of_row(row, inspection)
+        findings = [finding_of(match, inspection, salt) for match in matches]
+        old_findings = [finding_of(match, inspection, policy) for match in matches]
+        uncovered = [new for new, old in zip(findings, old_findings, strict=True) if policy.allow.covers(old) is None]
         why = ""
-        if not left:
+        if not uncovered:
             why = "the gate finds no such secret in that file"
             if findings:
                 why = "excepted already"
-        yield Outcome(row, tuple(left), why)
+        yield Outcome(row, tuple(uncovered), why)
 
 
 def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
@@ -102,21 +102,22 @@ def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
     If the hash is that of a head (`_HEAD`) on the row's line, the result has the secrets with that head on this line or
     the next one."""
     secrets = [match for match in inspection.matches if match.secret]
-    here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
+    on_line = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
     lines = inspection.text.raw.split("\n")
     heads: list[str] = []
     if 0 < row.line <= len(lines):
         heads = _HEAD.findall(lines[row.line - 1])
-    same = [head for head in heads if _sha1(head) == row.digest]
-    if same:  # the hash is that of every secret of its type: only those on its line, or a key below it, are meant
+    matching_heads = [head for head in heads if _sha1(head) == row.digest]
+    # The hash is that of every secret of its type: only those on its line, or a key below it, are meant.
+    if matching_heads:
         below = [match for match in secrets if inspection.text.line_of(match.start)[0] in (row.line, row.line + 1)]
         return [
             match
             for match in below
-            if any(head in inspection.text.raw[match.start : match.end] for head in same)
-            or (match.rule == "private-key" and "PRIVATE KEY" in same[0])
+            if any(head in inspection.text.raw[match.start : match.end] for head in matching_heads)
+            or (match.rule == "private-key" and "PRIVATE KEY" in matching_heads[0])
         ]
-    return [match for match in here if row.digest in _digests(match, inspection)] or [
+    return [match for match in on_line if row.digest in _digests(match, inspection)] or [
         match for match in secrets if row.digest in _digests(match, inspection)
     ]
 
@@ -139,6 +140,6 @@ def as_value(results: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
     exception), `left` (path, line, type and `why` of each row that gets none, such as one that is excepted already) and
     `dry_run`, whether the command only shows what it would write. It is no class, because each list has a selection of
     the outcomes."""
-    taken = [json_object(finding, "path line rule fingerprint") for outcome in results for finding in outcome.findings]
-    left = [json_object(one, "path=row.path line=row.line type=row.type why") for one in results if one.why]
-    return {"imported": taken, "left": left, "dry_run": dry_run}
+    imported = [json_object(finding, "path line rule fingerprint") for result in results for finding in result.findings]
+    left_out = [json_object(row, "path=row.path line=row.line type=row.type why") for row in results if row.why]
+    return {"imported": imported, "left": left_out, "dry_run": dry_run}

@@ -33,10 +33,10 @@ class BlobPlace:
     mode: int = REGULAR
 
 
-def read_blobs(repo: Repository, wanted: Iterable[BlobPlace], policy: Policy) -> Iterator[Blob]:
+def read_blobs(repo: Repository, places: Iterable[BlobPlace], policy: Policy) -> Iterator[Blob]:
     """Read blobs, in order. A blob above `policy.limit`, missing, encrypted or in Git LFS is yielded with
     `Blob.skipped` set. Sizes are asked for first, so that nothing above the limit is read."""
-    rows = iter(wanted)
+    rows = iter(places)
     while window := list(islice(rows, WINDOW)):
         sizes = repo.sizes([row.oid for row in window])
         small = [row for row in window if sizes.get(row.oid, policy.limit + 1) <= policy.limit]

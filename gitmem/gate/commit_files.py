@@ -199,7 +199,7 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
     nothing."""
     moved = {change.new_oid for change in changes if change.added and policy.is_memory(change.path)}
     findings: list[Finding] = []
-    wanted: list[BlobPlace] = []
+    scanned: list[BlobPlace] = []
     attributes: list[BlobPlace] = []
     links: list[BlobPlace] = []
     for change in changes:
@@ -219,7 +219,7 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
                 links.append(BlobPlace(change.path, change.new_oid, commit))
             continue
         if policy.scans(change.path):
-            wanted.append(BlobPlace(change.path, change.new_oid, commit))
+            scanned.append(BlobPlace(change.path, change.new_oid, commit))
     rewrites = [
         change
         for change in changes
@@ -227,7 +227,7 @@ def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) ->
     ]
     added = tuple(change.path for change in changes if change.added and policy.scans(change.path))
     return CommitChange(
-        commit, tuple(wanted), tuple(attributes), tuple(links), added, tuple(rewrites),
+        commit, tuple(scanned), tuple(attributes), tuple(links), added, tuple(rewrites),
         settings=tuple(change for change in changes if change.path == TRACKED),
         findings=tuple(findings),
     )  # fmt: skip
@@ -239,8 +239,8 @@ def _findings_of(repo: Repository, changed: Sequence[CommitChange], policy: Poli
         yield from change.findings
     added = {path: change.commit for change in changed for path in change.added}
     if added:
-        there = (entry.path for entry in repo.entries(changed[-1].commit))
-        twins = rules.check_twins(added, there, policy)
+        tip_paths = (entry.path for entry in repo.entries(changed[-1].commit))
+        twins = rules.check_twins(added, tip_paths, policy)
         yield from (replace(twin, commit=added[twin.path]) for twin in twins if twin.path in added)
     for row in _once(row for change in changed for row in change.attributes):
         yield from attribute_findings(repo, row.path, row.mode, row.oid, policy, row.commit)
@@ -260,15 +260,15 @@ def _rewritten(
     for change in changed:
         if change.commit not in reasoned:
             for file in change.rewrites:
-                then = oid_in_merge_base(repo, merges.get(change.commit, ()), file.path)
-                versions = rules.FileVersions(file.path, file.olds, file.new_oid, then)
+                base_oid = oid_in_merge_base(repo, merges.get(change.commit, ()), file.path)
+                versions = rules.FileVersions(file.path, file.olds, file.new_oid, base_oid)
                 yield from history_findings(repo, versions, policy, change.commit)
 
 
 def _once(rows: Iterable[BlobPlace]) -> Iterator[BlobPlace]:
     """The places without those whose blob an earlier commit has added at the same path."""
-    seen: set[tuple[str, str]] = set()
+    yielded: set[tuple[str, str]] = set()
     for row in rows:
-        if (row.oid, row.path) not in seen:
-            seen.add((row.oid, row.path))
+        if (row.oid, row.path) not in yielded:
+            yielded.add((row.oid, row.path))
             yield row

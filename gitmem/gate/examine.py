@@ -82,8 +82,8 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     if blob.skipped:
         return [finding_of_blob(UNSCANNABLE, blob, f"not scanned, so not let through: {blob.skipped}", policy)]
     text, problem = decode(blob.data)
-    own = examine(text, blob.path, policy, binary=bool(problem))
-    findings = [replace(finding, commit=blob.commit) for finding in own]
+    text_findings = examine(text, blob.path, policy, binary=bool(problem))
+    findings = [replace(finding, commit=blob.commit) for finding in text_findings]
     if problem:
         return [*findings, finding_of_non_text(blob, problem, policy)]
     return findings
@@ -181,7 +181,7 @@ def inspect(
     cached: dict[str, list[Match]] = {}
     matches, failures, limit_reached = run_detectors(subject, policy, cached)
     if "\0" in text:  # a secret that NUL bytes split is found in the text without them
-        places = [at for at, c in enumerate(text) if c != "\0"]
+        places = [offset for offset, c in enumerate(text) if c != "\0"]
         without_nul = Text(text.replace("\0", ""), path, scope, exhaustive=exhaustive, most=most)
         more = run_detectors(without_nul, policy)
         limit_reached = limit_reached or more.limit_reached
@@ -253,11 +253,11 @@ def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> li
 
 def _ranked(matches: Sequence[Match]) -> list[Match]:
     """Blocking matches before warnings; within each, the first match of every rule before the second of any."""
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     order: list[tuple[bool, int, Match]] = []
     for match in matches:
-        order.append((match.severity is Severity.WARN, seen[match.rule], match))
-        seen[match.rule] += 1
+        order.append((match.severity is Severity.WARN, counts[match.rule], match))
+        counts[match.rule] += 1
     return [match for _, _, match in sorted(order, key=lambda row: row[:2])]
 
 
@@ -466,19 +466,19 @@ def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]
     """`raw[start:end]` with each secret replaced by its mask, together with the rest of the word after the secret.
     `secrets`: sorted, without overlaps. `nothing`: True shows no character of a secret, False its first ones
     (`mask`)."""
-    out, at = [], start
+    parts, copied_end = [], start
     for a, b in _touching(secrets, start, end):
-        if b <= at:
+        if b <= copied_end:
             continue
         tail = WORD.match(raw, b, max(b, min(len(raw), b + 512)))
-        out.append(raw[at : max(a, at)])
-        out.append(mask(raw[a:b], nothing=nothing))
+        parts.append(raw[copied_end : max(a, copied_end)])
+        parts.append(mask(raw[a:b], nothing=nothing))
         if tail:
-            at = tail.end()
+            copied_end = tail.end()
         else:
-            at = b
-    out.append(raw[at:end])
-    return "".join(out)
+            copied_end = b
+    parts.append(raw[copied_end:end])
+    return "".join(parts)
 
 
 def mask(secret: str, *, nothing: bool = False) -> str:

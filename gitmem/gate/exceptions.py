@@ -140,7 +140,7 @@ def _baseline_rows(table: object) -> list[BaselineRow]:
         raise BadConfig(
             Message("{}: `rules` of '{}' are no lists of fingerprints", FILE, path), Message("mend {}", FILE)
         )
-    return [BaselineRow(path, rule, one) for rule, prints in rules.items() for one in prints]
+    return [BaselineRow(path, rule, fingerprint) for rule, prints in rules.items() for fingerprint in prints]
 
 
 def _entry(number: int, row: object) -> Entry:
@@ -150,7 +150,7 @@ def _entry(number: int, row: object) -> Entry:
     if not isinstance(row, dict):
         raise BadConfig(Message("{}: entry {} is not a table", FILE, number), Message("mend {}", FILE))
     prints = row.get("fingerprints", [])
-    if not isinstance(prints, list) or not all(isinstance(each, str) and each for each in prints):
+    if not isinstance(prints, list) or not all(isinstance(fingerprint, str) and fingerprint for fingerprint in prints):
         raise BadConfig(
             Message("{}: entry {}: `fingerprints` is no list of texts", FILE, number), Message("mend {}", FILE)
         )
@@ -229,41 +229,41 @@ BASELINE = re.compile(
 def with_baseline(text: str, rows: Iterable[BaselineRow], salt: str) -> str:
     """The text of the file with these rows as its whole baseline. `salt`: written only into a new file. Returns ""
     when the file would be empty."""
-    rest = BASELINE.sub("", text).rstrip("\n")
-    tables = [f"[[standing]]\npath = {_quote(path)}\n{_rules(own)}\n" for path, own in _by_path(rows).items()]
+    other_text = BASELINE.sub("", text).rstrip("\n")
+    tables = [f"[[standing]]\npath = {_quote(path)}\n{_rules(group)}\n" for path, group in _by_path(rows).items()]
     if not tables:
-        if not rest:
+        if not other_text:
             return ""
-        return f"{rest}\n"
-    head = rest or f"{HEADER}salt = {_quote(salt)}"
+        return f"{other_text}\n"
+    head = other_text or f"{HEADER}salt = {_quote(salt)}"
     return head + "\n\n" + BASELINE_HEADER + "\n".join(tables)
 
 
 def _by_path(rows: Iterable[BaselineRow]) -> dict[str, list[BaselineRow]]:
     """Path -> its rows. The paths are sorted, and so are the rows of each (by rule, then by fingerprint)."""
-    found: dict[str, list[BaselineRow]] = {}
+    by_path: dict[str, list[BaselineRow]] = {}
     for row in sorted(rows):
-        found.setdefault(row.path, []).append(row)
-    return found
+        by_path.setdefault(row.path, []).append(row)
+    return by_path
 
 
 def _rules(rows: Sequence[BaselineRow]) -> str:
     """The rules of one file as lines of TOML, each with its fingerprints."""
     rules = dict.fromkeys(row.rule for row in rows)
     prints = {rule: [_quote(row.fingerprint) for row in rows if row.rule == rule] for rule in rules}
-    return "\n".join(f"rules.{_quote(rule)} = [{', '.join(each)}]" for rule, each in prints.items())
+    return "\n".join(f"rules.{_quote(rule)} = [{', '.join(quoted)}]" for rule, quoted in prints.items())
 
 
 def _quote(text: str) -> str:
     """`text` as a TOML basic string on one line: quotes, backslashes and control characters are escaped."""
-    out = []
+    escaped = []
     for c in text:
         if c in '"\\':
-            out.append("\\" + c)
+            escaped.append("\\" + c)
         elif 0xD800 <= ord(c) < 0xE000:  # a lone surrogate, which TOML cannot hold
-            out.append("\\uFFFD")
+            escaped.append("\\uFFFD")
         elif ord(c) < 0x20 or 0x7F <= ord(c) < 0xA0:
-            out.append(f"\\u{ord(c):04X}")
+            escaped.append(f"\\u{ord(c):04X}")
         else:
-            out.append(c)
-    return '"' + "".join(out) + '"'
+            escaped.append(c)
+    return '"' + "".join(escaped) + '"'

@@ -47,9 +47,9 @@ def baseline_rows(path: str, versions: Iterable[bytes], policy: Policy) -> set[B
     texts = list(versions)
     if not texts:
         return set()
-    found = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
+    findings = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
     name = scan_file_names({path: ""}, policy)
-    return {_row_of(finding, name.masked) for finding in (*found, *name.findings)}
+    return {_row_of(finding, name.masked) for finding in (*findings, *name.findings)}
 
 
 def _row_of(finding: Finding, masked: Mapping[str, str]) -> BaselineRow:
@@ -73,7 +73,7 @@ def findings_before(findings: Iterable[Finding], before: FilesBefore, policy: Po
     for path in {row.path for row in groups}:
         most: Counter[BaselineRow] = Counter()
         for data in before.texts(path):  # one text for each parent of a merge; the parent with most findings counts
-            own = scan_blob(Blob(path, data), policy)
-            most |= Counter(BaselineRow(path, one.rule, one.fingerprint) for one in own)
+            old_findings = scan_blob(Blob(path, data), policy)
+            most |= Counter(BaselineRow(path, finding.rule, finding.fingerprint) for finding in old_findings)
         counts.update(most)
-    return [one for row, group in groups.items() if len(group) <= counts[row] for one in group]
+    return [finding for row, group in groups.items() if len(group) <= counts[row] for finding in group]

@@ -78,7 +78,7 @@ class Explanation:
     @property
     def blocks(self) -> bool:
         """Whether a finding blocks that no exception in force covers."""
-        return any(each.finding.severity is Severity.BLOCK and not each.passes for each in self.findings)
+        return any(explained.finding.severity is Severity.BLOCK and not explained.passes for explained in self.findings)
 
 
 def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Finding] = ()) -> Explanation:
@@ -115,14 +115,15 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
 def _on_the_line(inspection: Inspection, start: int, end: int, policy: Policy) -> Iterator[Finding]:
     """The findings that touch the line at start..end. A scan reports some sentences only at their first place; a
     repetition of such a sentence on this line counts too."""
-    here = [match for match in inspection.matches if match.start <= end and max(match.end, match.start + 1) > start]
-    yield from (finding_of(match, inspection, policy) for match in here)
+    on_line = [match for match in inspection.matches if match.start <= end and max(match.end, match.start + 1) > start]
+    yield from (finding_of(match, inspection, policy) for match in on_line)
     reported = {(match.rule, inspection.text.raw[match.start : match.end]) for match in inspection.matches}
     repeated = inspect(inspection.text.raw, inspection.text.path, policy, exhaustive=True, most=None)
     for match in repeated.matches:
         key = match.rule, inspection.text.raw[match.start : match.end]
         touches = match.start <= end and match.end > start
-        if touches and key in reported and all(match.end <= other.start or match.start >= other.end for other in here):
+        is_apart = all(match.end <= other.start or match.start >= other.end for other in on_line)
+        if touches and is_apart and key in reported:
             finding = finding_of(match, repeated, policy)
             yield replace(finding, message=f"{finding.message} (a scan tells it once, where it stands first)")
 
@@ -224,8 +225,8 @@ def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:
     lines += [f"  {how:17} {one_line(text, escape)}" for how, text in explanation.read]
     if explanation.evidence:
         lines += ["", "evidence"]
-        for each in explanation.evidence:
-            lines.append(f"  {each.rule}: " + ", ".join(f"{name} {value}" for name, value in each.values))
+        for evidence in explanation.evidence:
+            lines.append(f"  {evidence.rule}: " + ", ".join(f"{name} {value}" for name, value in evidence.values))
     title = "findings"
     if not explanation.findings:
         title = "no findings: the line passes"

@@ -94,8 +94,8 @@ def _run(*names: str, policy: Policy) -> DetectorRun:
     runs = [run_detectors(Text(text, "", Scope.MESSAGE, most=MAX_MATCHES), policy) for text in {whole: 0, parts: 0}]
     matches = [*runs[0].matches]
     for match in runs[-1].matches:  # one find of a rule and severity is enough of the same words
-        same = [m for m in matches if (m.rule, m.severity) == (match.rule, match.severity)]
-        if not any([m.start < match.end and match.start < m.end for m in same]):
+        of_rule = [m for m in matches if (m.rule, m.severity) == (match.rule, match.severity)]
+        if not any([m.start < match.end and match.start < m.end for m in of_rule]):
             matches.append(match)
     failures = list({failure: 0 for run in runs for failure in run.failures})
     return DetectorRun(matches, failures, any([run.limit_reached for run in runs]))

@@ -30,10 +30,10 @@ class Refusal:
     why: str
 
     def __str__(self) -> str:
-        done = "commit"
+        action = "commit"
         if self.hook in PUSHES:
-            done = "push"
-        return f"the gate refused a {done} at {self.at[:16].replace('T', ' ')}, and none has passed since: {self.why}"
+            action = "push"
+        return f"the gate refused a {action} at {self.at[:16].replace('T', ' ')}, and none has passed since: {self.why}"
 
 
 def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:

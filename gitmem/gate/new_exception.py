@@ -26,9 +26,9 @@ def exceptions_text(reading: Reading) -> str:
         raise GitMemError(Message("{} cannot be read", exceptions.FILE), "it must be a plain UTF-8 file") from None
 
 
-def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Entry], salt: str) -> bytes:
-    """The bytes of the exceptions file with more entries. `made`: the entries. `salt`: the salt of their fingerprints.
-    `before`: the text for which the entries were made.
+def with_exceptions(reading: Reading, before: str, entries: Sequence[exceptions.Entry], salt: str) -> bytes:
+    """The bytes of the exceptions file with more entries. `entries`: the entries. `salt`: the salt of their
+    fingerprints. `before`: the text for which the entries were made.
 
     Raises Changed when the file has another salt than `before`, or has come or gone since, because the fingerprints
     would not match; GitMemError when the file cannot be read, BadConfig when it is malformed.
@@ -37,31 +37,32 @@ def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Ent
     old_salt = exceptions.parse(before).salt
     if (exceptions.parse(current).salt, bool(current.strip())) != (old_salt, bool(before.strip())):
         raise Changed(Message("somebody else wrote {} meanwhile; nothing was written", exceptions.FILE), "run it again")
-    for entry in made:
+    for entry in entries:
         current = exceptions.with_entry(current, entry, salt)
     return current.encode()
 
 
-def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt: str) -> exceptions.Entry:
-    """The exception for the finding whose fingerprint begins with `wanted`. Its fingerprint is under `salt`; its reason
-    is "" and its end None, for the caller to set.
+def entry_of(fingerprint: str, places: Sequence[Place], printed: Iterable[str], salt: str) -> exceptions.Entry:
+    """The exception for the finding whose fingerprint begins with `fingerprint`. Its fingerprint is under `salt`; its
+    reason is "" and its end None, for the caller to set.
 
     `places`: the places to search, in order. `printed`: the salts under which a scan may have printed the fingerprint:
     that of the file, and that of a repository without the file, since the scan may have run before the first exception
     was made. Raises UsageError when several findings match, GitMemError when none does.
     """
     salts = list(dict.fromkeys(printed))
-    for policy, read in places:
+    for policy, make_source in places:
         for printed_salt in salts:
-            named = _findings_named(wanted, replace(policy, allow=exceptions.Allowlist(printed_salt)), read())
+            printed_policy = replace(policy, allow=exceptions.Allowlist(printed_salt))
+            findings = _findings_named(fingerprint, printed_policy, make_source())
             if printed_salt != salt:
                 salted = replace(policy, allow=exceptions.Allowlist(salt))
-                named = [_same_finding(finding, salted, read()) for finding in named]
-            if named:  # the same text in several files has one fingerprint: take the first without an exception
-                open_finding = next((f for f in named if policy.allow.covers(f) is None), named[0])
+                findings = [_same_finding(finding, salted, make_source()) for finding in findings]
+            if findings:  # the same text in several files has one fingerprint: take the first without an exception
+                open_finding = next((f for f in findings if policy.allow.covers(f) is None), findings[0])
                 return exceptions.Entry(open_finding.fingerprint, open_finding.rule, open_finding.path, "", None)
     raise GitMemError(
-        Message("nothing here has the fingerprint '{}'", wanted),
+        Message("nothing here has the fingerprint '{}'", fingerprint),
         Message(
             "{} print them; for committed ones add {}",
             "git mem scan --staged and git mem scan",
@@ -70,13 +71,13 @@ def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt:
     )
 
 
-def _findings_named(wanted: str, policy: Policy, source: Source) -> list[Finding]:
-    """The findings whose fingerprint begins with `wanted`, the first of each rule and path. Raises UsageError if
-    `wanted` is not the whole fingerprint and several rules or paths have one that begins so."""
-    named = [f for f in scan(source, policy).findings if f.fingerprint.startswith(wanted)]
-    if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.FINGERPRINT_DIGITS:
-        raise UsageError(Message("'{}' is the beginning of several", wanted), "give all of the fingerprint")
-    return list({(f.rule, f.path): f for f in reversed(named)}.values())[::-1]
+def _findings_named(fingerprint: str, policy: Policy, source: Source) -> list[Finding]:
+    """The findings whose fingerprint begins with `fingerprint`, the first of each rule and path. Raises UsageError if
+    `fingerprint` is not the whole fingerprint and several rules or paths have one that begins so."""
+    findings = [f for f in scan(source, policy).findings if f.fingerprint.startswith(fingerprint)]
+    if len({(f.rule, f.path) for f in findings}) > 1 and len(fingerprint) < exceptions.FINGERPRINT_DIGITS:
+        raise UsageError(Message("'{}' is the beginning of several", fingerprint), "give all of the fingerprint")
+    return list({(f.rule, f.path): f for f in reversed(findings)}.values())[::-1]
 
 
 def _same_finding(finding: Finding, policy: Policy, source: Source) -> Finding:

@@ -85,16 +85,16 @@ class Policy:
 
     def _is_placed(self, path: str) -> bool:
         """Whether a path is memory under the globs that name a place: those that do not begin with a wildcard."""
-        named = tuple(dict.fromkeys(glob for each in self.layouts for glob in each.extra if glob[:1] not in "*?["))
-        layout = Layout(extra=named)
-        return is_memory(path, layout) or is_memory(canonical(path), layout)
+        globs = tuple(dict.fromkeys(glob for layout in self.layouts for glob in layout.extra if glob[:1] not in "*?["))
+        placed = Layout(extra=globs)
+        return is_memory(path, placed) or is_memory(canonical(path), placed)
 
     def is_place_of_instructions(self, path: str) -> bool:
         """Whether a link or submodule at `path`, outside memory, would take the place of files that agents read as
         instructions. Such a link is common (CLAUDE.md to AGENTS.md), and is not a finding when its target is
         scanned."""
-        own = (Kind.OTHER, Kind.INSTRUCTIONS)
-        return leads_to_instructions(path) and kind(path) in own and kind(f"{path.rstrip('/')}/x.md") in own
+        kinds = (Kind.OTHER, Kind.INSTRUCTIONS)
+        return leads_to_instructions(path) and kind(path) in kinds and kind(f"{path.rstrip('/')}/x.md") in kinds
 
     def keeps_history(self, path: str) -> bool:
         """Whether the history rules apply to this path: a daily log or MEMORY.md."""

@@ -61,17 +61,17 @@ def pushed_commits(repo: Repository, updates: Iterable[RefUpdate], remote: str) 
     that is not a commit.
     """
     excluded = _remote_branches(repo, remote)
-    found = []
+    ranges = []
     for update in updates:
         if not update.new.strip("0"):
             continue
         tip = _must_be_commit(repo, update.new, update.ref)
         base = _commit_before(repo, update)
         if base:
-            found.append(NewCommits(base, tip, [tip, f"^{base}", *excluded]))
+            ranges.append(NewCommits(base, tip, [tip, f"^{base}", *excluded]))
         else:
-            found.append(NewCommits(default_branch(repo, remote), tip, [tip, *excluded]))
-    return found
+            ranges.append(NewCommits(default_branch(repo, remote), tip, [tip, *excluded]))
+    return ranges
 
 
 def default_branch(repo: Repository, remote: str) -> str:
@@ -102,11 +102,11 @@ def unpushed_commits(repo: Repository, remote: str, scanned_tip: str, start: str
     if scanned_tip:
         excluded.append(f"^{scanned_tip}")
     base = default_branch(repo, remote)
-    found = []
+    ranges = []
     for branch in dict.fromkeys(filter(None, [repo.head(), *(oid for _, oid in repo.refs())])):
-        found.append(NewCommits(base, branch, [branch, *excluded]))
+        ranges.append(NewCommits(base, branch, [branch, *excluded]))
         excluded = [*excluded, f"^{branch}"]
-    return found
+    return ranges
 
 
 def received_commits(repo: Repository, updates: Iterable[RefUpdate]) -> list[NewCommits]:
@@ -115,13 +115,13 @@ def received_commits(repo: Repository, updates: Iterable[RefUpdate]) -> list[New
     The base is the ref's old commit, else HEAD, else "". Raises GitMemError for a ref that is not a commit.
     """
     excluded = [f"^{oid}" for _, oid in repo.refs("refs/")]
-    found = []
+    ranges = []
     for update in updates:
         if update.new.strip("0"):
             tip = _must_be_commit(repo, update.new, update.ref)
             base = _commit_before(repo, update) or repo.head() or ""
-            found.append(NewCommits(base, tip, [tip, *excluded]))
-    return found
+            ranges.append(NewCommits(base, tip, [tip, *excluded]))
+    return ranges
 
 
 def _commit_before(repo: Repository, update: RefUpdate) -> str:

@@ -67,14 +67,14 @@ class Redaction:
         return self.whole or self.characters > max(ALWAYS, size * SHARE)
 
 
-def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False, said: Collection[str] = ()) -> str:
-    """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data. `said`:
+def redact(text: str, path: str, policy: Policy, *, only_secrets: bool = False, spoken: Collection[str] = ()) -> str:
+    """`text` with every match replaced by its mask. `only_secrets`: mask only secrets and personal data. `spoken`:
     statements of a person, in which a warning about an instruction stays.
 
     A match that an exception covers stays. Line ends stay, so that line numbers do not change. NUL becomes U+FFFD.
     Raises Refused when masking single lines is not enough, and when a detector fails, since its matches would stay.
     """
-    redacted = redaction(text, path, policy, only_secrets=only_secrets, said=said)
+    redacted = redaction(text, path, policy, only_secrets=only_secrets, spoken=spoken)
     if redacted.whole:
         raise refusal_of_whole_mask(redacted)
     return redacted.text
@@ -87,12 +87,12 @@ def redaction(
     *,
     only_secrets: bool = False,
     leave: Collection[str] = (),
-    said: Collection[str] = (),
+    spoken: Collection[str] = (),
 ) -> Redaction:
     """Mask a text as `redact` does, and return the text with what was replaced. When masking single lines is not
     enough, the whole text becomes one mask (`Redaction.whole`) and nothing is raised. `leave`: rules whose matches
-    stay. `said`: statements of a person, in which a warning about an instruction stays. Raises Refused when a detector
-    fails."""
+    stay. `spoken`: statements of a person, in which a warning about an instruction stays. Raises Refused when a
+    detector fails."""
     if only_secrets:
         policy = _of_secrets(policy)
     draft = _Draft(text.replace("\0", "\ufffd"))
@@ -100,7 +100,7 @@ def redaction(
     secret = False
     scores: Scores = {}
     for attempt in range(2 * ROUNDS):
-        inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores, said)
+        inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores, spoken)
         if not matches:
             return draft.redaction(rules, secret=secret)
         rules |= dict.fromkeys(match.rule for match in matches)
@@ -109,7 +109,7 @@ def redaction(
             draft.replace([_Span(match.start, match.end, _mask(match, draft.text), match.rule) for match in matches])
         else:
             draft.replace(_lines_of(inspection, matches))
-    inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores, said)
+    inspection, matches = _to_mask(draft.text, path, policy, only_secrets, leave, scores, spoken)
     if not matches:
         return draft.redaction(rules, secret=secret)
     masks = (Mask(matches[0].rule, 1, len(text)),)
@@ -131,10 +131,10 @@ def _to_mask(
     only_secrets: bool,
     leave: Collection[str],
     scores: Scores,
-    said: Collection[str] = (),
+    spoken: Collection[str] = (),
 ) -> tuple[Inspection, list[Match]]:
     """One scan for masking: (inspection, matches to mask). No match means that a scan of the text has no finding, or
-    only those that `leave` and `said` let stay. `only_secrets`: as in `redaction`. Raises Refused when a detector
+    only those that `leave` and `spoken` let stay. `only_secrets`: as in `redaction`. Raises Refused when a detector
     failed.
 
     A scan reports every place of a secret, but other matches perhaps only once. When it has such matches, the text is
@@ -142,34 +142,34 @@ def _to_mask(
     not change.
     """
     inspection = inspect(text, path, policy, most=None, scores=scores)
-    matches = _uncovered(inspection, policy, only_secrets, leave, said)
+    matches = _uncovered(inspection, policy, only_secrets, leave, spoken)
     if all(match.secret and match.rule != "encoded-secret" for match in matches):
         return inspection, matches
     exhaustive = inspect_exhaustively(inspection, policy)
-    return exhaustive, _uncovered(exhaustive, policy, only_secrets, leave, said) or matches
+    return exhaustive, _uncovered(exhaustive, policy, only_secrets, leave, spoken) or matches
 
 
 def _uncovered(
-    inspection: Inspection, policy: Policy, only_secrets: bool, leave: Collection[str], said: Collection[str]
+    inspection: Inspection, policy: Policy, only_secrets: bool, leave: Collection[str], spoken: Collection[str]
 ) -> list[Match]:
-    """The matches of an inspection that no exception in force covers. `only_secrets`, `leave`, `said`: as in
+    """The matches of an inspection that no exception in force covers. `only_secrets`, `leave`, `spoken`: as in
     `redaction`. Raises Refused when a detector failed."""
     path = inspection.text.path
     if inspection.failures:
         raise refusal([finding_of_failure(failure, path, policy) for failure in inspection.failures])
     matches = [m for m in inspection.matches if (m.secret or not only_secrets) and m.rule not in leave]
-    if said:
-        matches = [m for m in matches if not _is_said(m, inspection.text.raw, said)]
+    if spoken:
+        matches = [m for m in matches if not _is_said(m, inspection.text.raw, spoken)]
     excepted = {entry.rule for entry in policy.allow.entries if entry.path == path}
     return [m for m in matches if m.rule not in excepted or not _is_excepted(m, inspection, policy)]
 
 
-def _is_said(match: Match, text: str, said: Collection[str]) -> bool:
-    """Whether a match only warns of an instruction, and each of its lines is in a statement of `said`."""
+def _is_said(match: Match, text: str, spoken: Collection[str]) -> bool:
+    """Whether a match only warns of an instruction, and each of its lines is in a statement of `spoken`."""
     if match.severity is not Severity.WARN or not match.rule.startswith("injection-"):
         return False
     lines = [" ".join(line.split()).removeprefix("- ") for line in text[match.start : match.end].split("\n")]
-    return all(any(line in statement for statement in said) for line in lines)
+    return all(any(line in statement for statement in spoken) for line in lines)
 
 
 def _is_excepted(match: Match, inspection: Inspection, policy: Policy) -> bool:
@@ -235,22 +235,22 @@ class _Draft:
 
         Spans that overlap or touch, also with a mask of an earlier round, become one mask: that of the first.
         """
-        out: list[str] = []
+        parts: list[str] = []
         masks: list[_Span] = []
-        at = length = 0
+        copied_end = length = 0
         for group in _groups([*self.masks, *spans]):
             first, start = group[0], group[0].start
             end = max(max(span.end, span.start + 1) for span in group)
             covered = self.text[start:end]
             breaks = covered.count("\n")
-            old = [span for span in group if span.placed]
-            hidden = len(covered) - breaks + sum(span.hidden - (span.end - span.start) for span in old)
-            length += start - at
+            placed = [span for span in group if span.placed]
+            hidden = len(covered) - breaks + sum(span.hidden - (span.end - span.start) for span in placed)
+            length += start - copied_end
             masks.append(_Span(length, length + len(first.mask), first.mask, first.rule, hidden))
-            out += [self.text[at:start], first.mask, "\n" * breaks]
+            parts += [self.text[copied_end:start], first.mask, "\n" * breaks]
             length += len(first.mask) + breaks
-            at = end
-        self.text = "".join([*out, self.text[at:]])
+            copied_end = end
+        self.text = "".join([*parts, self.text[copied_end:]])
         self.masks = masks
 
     def redaction(self, rules: Iterable[str] = (), *, secret: bool = False) -> Redaction:
@@ -319,10 +319,10 @@ def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Red
     redacted = refuse_or_mask(text, path, config)
     if not old or not redacted.masks:
         return redacted
-    before, _ = _mask_as_set(old, path, config, Policy())
+    old_redacted, _ = _mask_as_set(old, path, config, Policy())
     old_lines: set[tuple[str, str]] = set()
-    if not before.whole:
-        old_lines = set(zip(old.split("\n"), before.text.split("\n"), strict=True))
+    if not old_redacted.whole:
+        old_lines = set(zip(old.split("\n"), old_redacted.text.split("\n"), strict=True))
     lines = list(zip(text.split("\n"), redacted.text.split("\n"), strict=True))
     masks = tuple(mask for mask in redacted.masks if lines[mask.line - 1] not in old_lines)
     safe = []
@@ -338,18 +338,18 @@ def _mask_as_set(text: str, path: str, config: Config, policy: Policy) -> tuple[
     """(the text masked as `mem.onSecret` and `mem.onPersonal` say, the rules of personal data that stay unmasked)."""
     _, matches = _to_mask(text, path, policy, only_secrets=False, leave=(), scores={})
     secrets = [match for match in matches if match.secret]
-    kept: set[str] = set()
+    unmasked_rules: set[str] = set()
     if config.on_personal == "keep":
-        kept = {match.rule for match in secrets if match.rule in PERSONAL and match.severity is Severity.WARN}
-        secrets = [match for match in secrets if match.rule not in kept]
+        unmasked_rules = {match.rule for match in secrets if match.rule in PERSONAL and match.severity is Severity.WARN}
+        secrets = [match for match in secrets if match.rule not in unmasked_rules]
     if not secrets:
-        return Redaction(text), kept
+        return Redaction(text), unmasked_rules
     if config.on_secret == "mask":
-        return redaction(text, path, policy, only_secrets=True, leave=kept), kept
+        return redaction(text, path, policy, only_secrets=True, leave=unmasked_rules), unmasked_rules
     draft = _Draft(text)
     masked = [match for match in secrets if match.rule in PERSONAL]
     draft.replace([_Span(match.start, match.end, _mask(match, text), match.rule) for match in masked])
-    return draft.redaction(), kept
+    return draft.redaction(), unmasked_rules
 
 
 def masked_rules(masks: Sequence[Mask]) -> str:
@@ -384,12 +384,12 @@ def mask_counts(masks: Sequence[Mask]) -> dict[str, int]:
 
 def refusal(findings: Sequence[Finding]) -> Refused:
     """The error for a text that must not be written: rule and line of the first three findings, and what to do."""
-    what = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))
+    reasons = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))
     more = ""
     if len(findings) > 3:
         more = f" and {len(findings) - 3} more"
     return Refused(
-        Message("not written: {}", f"{what}{more}"),
+        Message("not written: {}", f"{reasons}{more}"),
         Message(
             "say it without the secret or the instruction; to mask secrets instead: {}",
             "git config --global mem.onSecret mask",

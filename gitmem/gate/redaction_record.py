@@ -32,10 +32,10 @@ def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]], daily: S
     `blobs`: (path, oid). `daily`: patterns of daily logs. Raises GitMemError when the record cannot be
     written.
     """
-    wanted = [oid for path, oid in blobs if kind(path) is Kind.MEMORY or is_daily(path, daily)]
-    if not wanted:
+    rewritten = [oid for path, oid in blobs if kind(path) is Kind.MEMORY or is_daily(path, daily)]
+    if not rewritten:
         return
-    oids = [*_recorded_rewrites(repo), *wanted][-MAX_BLOBS:]
+    oids = [*_recorded_rewrites(repo), *rewritten][-MAX_BLOBS:]
     write_atomic(state_dir(repo.common_dir), FILE, json.dumps(oids).encode(), private=True)
 
 
@@ -58,11 +58,11 @@ def without_recorded_rewrites(repo: Repository, message: Path, findings: list[Fi
         return findings
     recorded = set(_recorded_rewrites(repo))
     staged = {entry.path: entry.oid for entry in repo.staged()}
-    left = [finding for finding in findings if staged.get(finding.path) not in recorded]
-    if len(left) < len(findings):
+    remaining = [finding for finding in findings if staged.get(finding.path) not in recorded]
+    if len(remaining) < len(findings):
         trailer = f"{REWRITE_TRAILER}: {REASON}"
         place = str(Path.cwd() / message)
         run_git(
             repo, ["interpret-trailers", "--in-place", "--if-exists", "addIfDifferent", "--trailer", trailer, place]
         )
-    return left
+    return remaining

@@ -51,8 +51,9 @@ class Report:
         """The report with `findings` (of `findings_before`) as its `before`. The warnings among them leave
         `self.findings`; those that block stay in both."""
         before = tuple(findings)
-        warnings = {one for one in before if one.severity is Severity.WARN}
-        return replace(self, findings=tuple(one for one in self.findings if one not in warnings), before=before)
+        warnings = {finding for finding in before if finding.severity is Severity.WARN}
+        others = tuple(finding for finding in self.findings if finding not in warnings)
+        return replace(self, findings=others, before=before)
 
 
 def scan(source: Source, policy: Policy, *, workers: int = 1, read: Read = scan_blob) -> Report:
@@ -83,13 +84,13 @@ def scan(source: Source, policy: Policy, *, workers: int = 1, read: Read = scan_
             skipped.append(Skipped(blob.path, blob.skipped))
     for finding in source.findings:
         names.setdefault(finding.path, finding.commit)
-    in_names = scan_file_names(names, policy)
-    findings += in_names.findings
+    names_result = scan_file_names(names, policy)
+    findings += names_result.findings
     findings += [with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in source.findings]
-    covered = accepted_findings(findings, in_names.masked, policy, source.before)
-    accepted = dict.fromkeys(_with_masked_path(f, in_names.masked) for f in covered)
-    counting = dict.fromkeys(_with_masked_path(f, in_names.masked) for f in findings if f not in covered)
-    skipped = [replace(s, path=in_names.masked.get(s.path, s.path)) for s in skipped]
+    covered = accepted_findings(findings, names_result.masked, policy, source.before)
+    accepted = dict.fromkeys(_with_masked_path(f, names_result.masked) for f in covered)
+    counting = dict.fromkeys(_with_masked_path(f, names_result.masked) for f in findings if f not in covered)
+    skipped = [replace(s, path=names_result.masked.get(s.path, s.path)) for s in skipped]
     result = apply_exceptions(counting, policy)
     return Report(tuple(result.counting), tuple(skipped), count, size, tuple(result.excepted), tuple(accepted))
 
@@ -104,14 +105,14 @@ def without_repeats(report: Report) -> Report:
 
     All its places in that version stay. Findings in messages and about a change as a whole are all kept.
     """
-    first: dict[tuple[str, Severity, str, str], str] = {}
-    kept = []
+    first_commits: dict[tuple[str, Severity, str, str], str] = {}
+    findings = []
     for finding in report.findings:
         key = (finding.rule, finding.severity, finding.path, finding.fingerprint)
         in_version = finding.path != MESSAGE and finding.start >= 0 and finding.commit != ""
-        if not in_version or first.setdefault(key, finding.commit) == finding.commit:
-            kept.append(finding)
-    return replace(report, findings=tuple(kept))
+        if not in_version or first_commits.setdefault(key, finding.commit) == finding.commit:
+            findings.append(finding)
+    return replace(report, findings=tuple(findings))
 
 
 def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
@@ -147,10 +148,10 @@ def _first_then_rest(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
 
 def _distinct_blobs(blobs: Iterable[Blob]) -> Iterator[Blob]:
     """The blobs without repeats of the same oid at the same path. Messages, and blobs without an oid, are all kept."""
-    seen: set[tuple[str, str]] = set()
+    yielded: set[tuple[str, str]] = set()
     for blob in blobs:
         if blob.oid and blob.path != MESSAGE:
-            if (blob.oid, blob.path) in seen:
+            if (blob.oid, blob.path) in yielded:
                 continue
-            seen.add((blob.oid, blob.path))
+            yielded.add((blob.oid, blob.path))
         yield blob

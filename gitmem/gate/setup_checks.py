@@ -184,14 +184,14 @@ def _framework(text: str, folder: Path) -> Iterator[Check]:
 def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]:
     """A check when `pre-commit install` was run for some, but not all stages of our hooks; nothing otherwise."""
     hooks = [hook for row in rows for hook in row["hooks"]]
-    wanted: list[str] = []
+    needed: list[str] = []
     for hook in hooks:
         stages = hook.get("stages") or HOOK_TYPES.get(str(hook.get("id", "")), ())
-        wanted += [FORMER_NAMES.get(str(stage), str(stage)) for stage in stages if str(stage) != "manual"]
+        needed += [FORMER_NAMES.get(str(stage), str(stage)) for stage in stages if str(stage) != "manual"]
     ours = installed(folder)
-    there = [name for name in dict.fromkeys([*HOOKS, *wanted]) if _generated(folder / name)]
-    missing = [name for name in dict.fromkeys(wanted) if name not in there and ours.get(name, "missing") == "missing"]
-    if there and missing:
+    present = [name for name in dict.fromkeys([*HOOKS, *needed]) if _generated(folder / name)]
+    missing = [name for name in dict.fromkeys(needed) if name not in present and ours.get(name, "missing") == "missing"]
+    if present and missing:
         types = " ".join(f"-t {name}" for name in missing)
         yield Check(
             "hook types",

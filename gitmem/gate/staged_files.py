@@ -31,35 +31,35 @@ def staged_files(repo: Repository, policy: Policy, names: Sequence[str] = (), *,
     """
     staging = staged_change(repo, policy, merging=merging)
     open_conflicts = [change.path for change in staging.changes if change.status == "U"]
-    wanted = [
+    places = [
         BlobPlace(change.path, change.new_oid)
         for change in (*staging.changes, *staging.dropped)
         if change.status not in "DU" and change.new_mode not in LINKS and policy.scans(change.path)
     ]
     if names:
-        more = set(names) - {row.path for row in wanted}
+        more = set(names) - {row.path for row in places}
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.scans(e.path)]
-        wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
+        places += [BlobPlace(entry.path, entry.oid) for entry in entries]
     if policy.imported:
-        wanted += newly_imported(repo, staging.parents, repo.staged(), wanted)
+        places += newly_imported(repo, staging.parents, repo.staged(), places)
     conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
     before = None
     if policy.allow.baseline and staging.parents:
         before = files_before(
             repo, staging.parents, (change.path for change in staging.changes if change.status == "D")
         )
-    findings = (*change_findings(repo, staging, policy), *_stored_in_clear(repo, wanted))
-    blobs = chain(conflicts, read_blobs(repo, wanted, policy))
+    findings = (*change_findings(repo, staging, policy), *_stored_in_clear(repo, places))
+    blobs = chain(conflicts, read_blobs(repo, places, policy))
     return Source(blobs, findings, before, partial(commit_ids, repo))
 
 
-def _stored_in_clear(repo: Repository, wanted: Sequence[BlobPlace]) -> Iterator[Finding]:
+def _stored_in_clear(repo: Repository, places: Sequence[BlobPlace]) -> Iterator[Finding]:
     """A finding for each staged file that git-crypt should have encrypted and did not.
 
     A clone that was never unlocked has no such filter, and Git stores the file as it is.
     """
-    filters = repo.staged_filters([row.path for row in wanted])
-    rows = [row for row in wanted if is_git_crypt_filter(filters.get(row.path, ""))]
+    filters = repo.staged_filters([row.path for row in places])
+    rows = [row for row in places if is_git_crypt_filter(filters.get(row.path, ""))]
     for row, data in zip(rows, repo.stored([row.oid for row in rows]), strict=True):
         if data and not is_encrypted(data):  # git-crypt leaves an empty file as it is
             yield rules.change_finding("stored-in-clear", row.path, rules.RULES["stored-in-clear"])

@@ -47,13 +47,13 @@ def tags_without_commit(repo: Repository, policy: Policy) -> Iterator[Blob]:
 def pushed_tags_and_notes(repo: Repository, updates: Iterable[RefUpdate]) -> Iterator[Blob]:
     """The names of the refs, the annotated tags, and the versions of notes, that a push adds. `updates`: the pushed
     refs."""
-    kept = [update for update in updates if update.new.strip("0")]
-    for update in kept:
+    added = [update for update in updates if update.new.strip("0")]
+    for update in added:
         if not update.old.strip("0"):  # a name that the other side has is published already
             name = PREFIX.sub("", update.ref)
             yield Blob(MESSAGE, name.encode("utf-8", "surrogateescape"), commit=update.new)
-    yield from _tag_messages(repo, [update.new for update in kept])
-    for update in kept:
+    yield from _tag_messages(repo, [update.new for update in added])
+    for update in added:
         if update.ref.startswith(NOTES):
             revs = [update.new]
             if update.old.strip("0") and repo.sizes([update.old]):
@@ -68,17 +68,17 @@ def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
     waiting = list(dict.fromkeys(oids))
     seen = set(waiting)
     while waiting:
-        found = list(tag_objects(repo, waiting))
+        tags = list(tag_objects(repo, waiting))
         waiting = []
-        for oid, data in found:
+        for oid, data in tags:
             head, _, message = data.partition(b"\n\n")
             yield Blob(MESSAGE, message, commit=oid)
             if tagger := TAGGER.search(head):
                 yield from (Blob(MESSAGE, text.strip(), commit=oid) for text in tagger.groups())
-            named = head.split(b"\n", 1)[0].removeprefix(b"object ").decode("ascii", "replace")
-            if named not in seen and b"\ntype tag\n" in head + b"\n":
-                seen.add(named)
-                waiting.append(named)
+            target = head.split(b"\n", 1)[0].removeprefix(b"object ").decode("ascii", "replace")
+            if target not in seen and b"\ntype tag\n" in head + b"\n":
+                seen.add(target)
+                waiting.append(target)
 
 
 def _versions_of_notes(repo: Repository, revs: list[str]) -> Iterator[tuple[str, str, str]]:

@@ -111,8 +111,8 @@ def _layouts(trees: Sequence[Tree], configs: Sequence[Config]) -> tuple[Layout, 
     for tree, config in zip(trees, configs, strict=True):
         if not tree:
             continue
-        own = layout_of((entry.path for entry in tree), config.memory_paths)
-        layouts.append(Layout(notes=own.notes, extra=globs))
+        layout = layout_of((entry.path for entry in tree), config.memory_paths)
+        layouts.append(Layout(notes=layout.notes, extra=globs))
     if not layouts:
         layouts.append(layout_of((), globs))
     return distinct(layouts)

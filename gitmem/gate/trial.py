@@ -107,22 +107,22 @@ class Trial:
         return {"blobs": self.blobs, "bytes": self.bytes}
 
 
-def trial_of(report: Report, commits: Sequence[str], stood: Collection[BaselineRow] = ()) -> Trial:
+def trial_of(report: Report, commits: Sequence[str], accepted: Collection[BaselineRow] = ()) -> Trial:
     """Make the verdicts on commits from the report of their scan. `commits`: their oids, oldest first; every finding of
     the report must be in one of them.
 
-    `stood`: baseline rows of the findings that the files had before the first commit; they do not count, since adoption
-    accepts them.
+    `accepted`: baseline rows of the findings that the files had before the first commit; they do not count, since
+    adoption accepts them.
     """
     by_commit: dict[str, list[Finding]] = {oid: [] for oid in commits}
     for finding in report.findings:
         by_commit[finding.commit].append(finding)
-    seen = {(row.rule, row.path, row.fingerprint) for row in stood}
+    seen = {(row.rule, row.path, row.fingerprint) for row in accepted}
     verdicts = []
     for oid, findings in by_commit.items():
-        new = [finding for finding in findings if (finding.rule, finding.path, finding.fingerprint) not in seen]
-        seen.update((finding.rule, finding.path, finding.fingerprint) for finding in new)
-        verdicts.append(Verdict(oid, tuple(new), len(new) < len(findings)))
+        unseen = [finding for finding in findings if (finding.rule, finding.path, finding.fingerprint) not in seen]
+        seen.update((finding.rule, finding.path, finding.fingerprint) for finding in unseen)
+        verdicts.append(Verdict(oid, tuple(unseen), len(unseen) < len(findings)))
     return Trial(tuple(verdicts), report.blobs, report.bytes)
 
 
@@ -138,8 +138,8 @@ def _groups(
             if finding.severity is Severity.BLOCK:
                 grouped.setdefault(by(finding), []).append(finding)
     rows = [
-        kind(name, len({f.commit for f in each}), len(each), tuple(sorted({among(f) for f in each})))
-        for name, each in grouped.items()
+        kind(name, len({f.commit for f in findings}), len(findings), tuple(sorted({among(f) for f in findings})))
+        for name, findings in grouped.items()
     ]
     return sorted(rows, key=lambda row: (-row.commits, -row.findings, row.name))
 

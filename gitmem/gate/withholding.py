@@ -28,8 +28,8 @@ def name_for_model(text: str) -> str:
     line = " ".join(text.split())
     if _PLAIN.fullmatch(line):
         return line
-    found = examine(line, MESSAGE, Policy())
-    if any(finding.rule not in NAME_RULES for finding in found):
+    findings = examine(line, MESSAGE, Policy())
+    if any(finding.rule not in NAME_RULES for finding in findings):
         return WITHHELD_NAME
     return line
 
@@ -42,14 +42,14 @@ def without_blocked(lines: Sequence[str], path: str) -> list[str]:
     `MESSAGE` for a commit message. Exceptions and settings of the repository do not count.
     """
     text = "\n".join(lines)
-    found = examine(text, path, Policy())
-    rows = withhold_lines(text.split("\n"), [finding for finding in found if finding.severity is Severity.BLOCK])
+    findings = examine(text, path, Policy())
+    rows = withhold_lines(text.split("\n"), [finding for finding in findings if finding.severity is Severity.BLOCK])
     shown: list[str] = []
-    at = 0
+    row = 0
     for line in lines:
-        after = at + line.count("\n") + 1
-        shown.append(WITHHELD if WITHHELD in rows[at:after] else line)
-        at = after
+        next_row = row + line.count("\n") + 1
+        shown.append(WITHHELD if WITHHELD in rows[row:next_row] else line)
+        row = next_row
     return shown
 
 

@@ -38,22 +38,22 @@ def work_tree_files(repo: Repository, names: Sequence[str], policy: Policy) -> S
         raise GitMemError("a bare repository has no files", Message("scan a range: {}", "git mem scan --history"))
     listed = [entry.path for entry in repo.staged()] + repo.untracked()
     listed = [path for path in dict.fromkeys(listed) if _is_checked(repo.root, path, policy)]
-    wanted: list[str] = []
+    paths: list[str] = []
     for name in names:
         place = repo.root / name
         if name in ("", "."):
-            wanted += listed
+            paths += listed
         elif place.is_dir() and not place.is_symlink():
-            wanted += [path for path in listed if path.startswith(f"{name}/")]
+            paths += [path for path in listed if path.startswith(f"{name}/")]
         elif place.is_symlink() or place.exists():
-            wanted.append(name)
+            paths.append(name)
         else:
             raise GitMemError(
                 Message("there is no file '{}' here", name), "git mem scan --range A..B reads committed ones"
             )
     if not names:
-        wanted = listed
-    chosen = list(dict.fromkeys(wanted))
+        paths = listed
+    chosen = list(dict.fromkeys(paths))
     modes = {path: _mode(repo.root / path) for path in chosen}
     files = [(path, mode) for path, mode in modes.items() if mode is not None]
     findings = [*rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]

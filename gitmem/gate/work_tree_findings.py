@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -50,8 +49,8 @@ class Contents:
     def key(self) -> tuple[object, ...]:
         """A value that is equal for two `Contents` only if their scans give the same report: the policy, `more`, and a
         hash of each file. Callers use it as the key of a cache."""
-        read = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
-        return self.policy, read, self.more
+        hashes = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
+        return self.policy, hashes, self.more
 
     def scanned(self, read: Read = scan_blob) -> Report:
         """Scan these files and return the report. `read`: scans one blob in place of `scan_blob`."""
@@ -70,24 +69,21 @@ def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Co
     """The work tree's files that the gate scans, in their order, up to the first with which they have more than `most`
     bytes; that one is left out. Raises GitMemError in a bare repository, and as `worktree_policy`."""
     policy = worktree_policy(repo, today)
-    left = [most]
     source = work_tree_files(repo, [], policy)
-    blobs = tuple(_within_budget((blob for blob in source.blobs if policy.scans(blob.path)), left))
-    return Contents(policy, blobs, tuple(source.findings), left[0] >= 0)
+    blobs: list[Blob] = []
+    size = 0
+    for blob in source.blobs:
+        if not policy.scans(blob.path):
+            continue
+        size += len(blob.data)
+        if size > most:
+            break
+        blobs.append(blob)
+    return Contents(policy, tuple(blobs), tuple(source.findings), size <= most)
 
 
 def counts(repo: Repository, today: date) -> Counts:
     """The findings in the work tree's first MAX_SCANNED_BYTES bytes. Raises GitMemError when the gate cannot read
     it."""
-    read = contents(repo, today)
-    return replace(read.counts(read.scanned()), gone=len(outdated_rows(repo, read.policy)))
-
-
-def _within_budget(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:
-    """The blobs while `left[0]` bytes last. Each blob's size is subtracted from `left[0]`, which is negative afterwards
-    when the bytes did not suffice."""
-    for blob in blobs:
-        left[0] -= len(blob.data)
-        if left[0] < 0:
-            return
-        yield blob
+    files = contents(repo, today)
+    return replace(files.counts(files.scanned()), gone=len(outdated_rows(repo, files.policy)))

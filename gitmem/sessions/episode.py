@@ -118,12 +118,12 @@ def gated_episode(
     said: list[str] = []
     if config.gate != "strict":
         said = [normalise(text) for item in select(spoken, UNNAMED, heading.when)[0] for text in _own_words(item)]
-    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy, said=said)) for turn in spoken]
+    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy, spoken=said)) for turn in spoken]
     # The name comes from the redacted text: a secret in it would be in every listing.
     name = slug(MASK.sub(" ", turn.text) for turn in clean)
     path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{name}.md"
     return path, refuse_or_mask_text(
-        redact(render_episode(clean, heading, memory), path, policy, said=said), path, config
+        redact(render_episode(clean, heading, memory), path, policy, spoken=said), path, config
     )
 
 

@@ -54,33 +54,33 @@ def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> 
     for number, pattern, words in lines:
         if pattern.startswith(MACRO):
             name = pattern.removeprefix(MACRO)
-            found: set[str] = set()
+            attributes: set[str] = set()
             if _is_known(name):  # a macro with the name of a known attribute: every line with that applies it
-                found = macros.get(name, set())
+                attributes = macros.get(name, set())
             harmless = False
         else:
-            found = set().union(*(_attributes_set_by(word, macros) for word in words))
+            attributes = set().union(*(_attributes_set_by(word, macros) for word in words))
             unknown = {word for word in words if folder and _may_be_macro(word)}
             harmless = not _may_end(pattern, ends)
-            if found == {"filter"} and not unknown:
+            if attributes == {"filter"} and not unknown:
                 harmless = harmless or _is_outside_memory(folder, pattern, policy)
-            found |= unknown
-        if found and not harmless:
-            yield change_finding("encoding-attribute", path, _message(found), line=number, commit=commit)
+            attributes |= unknown
+        if attributes and not harmless:
+            yield change_finding("encoding-attribute", path, _message(attributes), line=number, commit=commit)
 
 
 def _without_decrypted(words: Sequence[str], policy: Policy) -> list[str]:
     """The attributes of a line, without the filter of an encryption program whose files the gate decrypts."""
-    read = READ_FILTERS.get(policy.encryption)
-    return [word for word in words if read is None or not read.fullmatch(word)]
+    read_filter = READ_FILTERS.get(policy.encryption)
+    return [word for word in words if read_filter is None or not read_filter.fullmatch(word)]
 
 
-def _message(found: set[str]) -> str:
+def _message(attributes: set[str]) -> str:
     """The words for attributes that hide text; without one of OTHER_TEXT among them, a macro is the reason."""
-    own = [name for name in OTHER_TEXT if name in found]
-    if not own:
+    hiding = [name for name in OTHER_TEXT if name in attributes]
+    if not hiding:
         return "an attribute that may be a macro of the top-level .gitattributes: write what it stands for"
-    words = " and ".join(f"`{name}`" for name in sorted(own))
+    words = " and ".join(f"`{name}`" for name in sorted(hiding))
     return f"{words} shows other text than the one that is committed"
 
 
@@ -90,8 +90,8 @@ def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip("\ufeff \t\r")
         if not line.startswith("#"):
-            pattern, rest = _pattern(line)
-            yield number, pattern, rest.split()
+            pattern, attributes = _pattern(line)
+            yield number, pattern, attributes.split()
 
 
 def _macros(lines: Iterable[tuple[int, str, list[str]]]) -> dict[str, set[str]]:
@@ -135,8 +135,8 @@ def _may_be_macro(word: str) -> bool:
 def _pattern(line: str) -> tuple[str, str]:
     """(pattern without its quotation marks, the attributes after it) of a line of .gitattributes."""
     if not line.startswith('"'):
-        pattern, _, rest = re.sub(r"[ \t\r]+", " ", line).partition(" ")
-        return pattern, rest
+        pattern, _, attributes = re.sub(r"[ \t\r]+", " ", line).partition(" ")
+        return pattern, attributes
     quoted = re.match(r'"((?:\\.|[^"\\])*)"?', line)
     assert quoted is not None  # a quote and nothing more matches
     return ESCAPE.sub(_unescaped, quoted[1]), line[quoted.end() :]

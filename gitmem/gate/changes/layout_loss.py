@@ -100,8 +100,8 @@ def _paths_lost(notes: Iterable[Entry], after: Sequence[Entry], layout: Layout) 
 def _is_note(path: str, layout: Layout) -> bool:
     """Whether a path is memory under this layout only: its name has no kind of its own, agents do not read it, and it
     is no README."""
-    own = kind(path) is Kind.OTHER and not agents_read(path) and path.rpartition("/")[2].lower() != README
-    return own and is_memory(path, layout)
+    is_other = kind(path) is Kind.OTHER and not agents_read(path) and path.rpartition("/")[2].lower() != README
+    return is_other and is_memory(path, layout)
 
 
 def _begins_memory(path: str) -> bool:

@@ -33,7 +33,7 @@ def dropped_paths(
         parent = {oid: parents[number] for oid, parents in merges.items() if len(parents) > number}
         for oid, changes in touched(repo, (f"{oid} {other}" for oid, other in parent.items())):
             against[oid, parent[oid]] = {change.path: change for change in changes if counts(change.path)}
-    found: dict[str, list[PathChange]] = {}
+    dropped: dict[str, list[PathChange]] = {}
     for oid, parents in merges.items():
         sides = {parent: against.get((oid, parent), {}) for parent in parents}
         rows = _of_sides(repo, sides)
@@ -41,8 +41,8 @@ def dropped_paths(
             in_base: dict[str, Version] = {}
             if base:
                 in_base = _versions(repo, base, rows)
-            found[oid] = [row for path, row in rows.items() if in_base.get(path) != (row.mode, row.new_oid)]
-    return found
+            dropped[oid] = [row for path, row in rows.items() if in_base.get(path) != (row.mode, row.new_oid)]
+    return dropped
 
 
 def dropped_staged_paths(repo: Repository, parents: Sequence[str], counts: Callable[[str], bool]) -> list[Change]:
@@ -51,8 +51,8 @@ def dropped_staged_paths(repo: Repository, parents: Sequence[str], counts: Calla
     staged = {entry.path: (entry.mode, entry.oid) for entry in repo.staged() if counts(entry.path)}
     sides = {}
     for parent in parents:
-        there = {entry.path: (entry.mode, entry.oid) for entry in repo.entries(parent) if counts(entry.path)}
-        sides[parent] = dict(_differences(there, staged))
+        in_parent = {entry.path: (entry.mode, entry.oid) for entry in repo.entries(parent) if counts(entry.path)}
+        sides[parent] = dict(_differences(in_parent, staged))
     changes: list[Change] = []
     for row in _of_sides(repo, sides).values():
         status = "M"
@@ -73,30 +73,30 @@ def oid_in_merge_base(repo: Repository, parents: Sequence[str], path: str) -> st
     return _versions(repo, base, {path: path}).get(path, ABSENT)[1]
 
 
-def _differences(there: Mapping[str, Version], staged: Mapping[str, Version]) -> Iterator[tuple[str, PathChange]]:
-    for path in {**there, **staged}:
-        old, (mode, oid) = there.get(path, ABSENT), staged.get(path, ABSENT)
-        if old != (mode, oid):
-            yield path, PathChange(path, mode, oid, tuple(filter(None, old[1:])))
+def _differences(in_parent: Mapping[str, Version], staged: Mapping[str, Version]) -> Iterator[tuple[str, PathChange]]:
+    for path in {**in_parent, **staged}:
+        parent_version, (mode, oid) = in_parent.get(path, ABSENT), staged.get(path, ABSENT)
+        if parent_version != (mode, oid):
+            yield path, PathChange(path, mode, oid, tuple(filter(None, parent_version[1:])))
 
 
 def _of_sides(repo: Repository, sides: Mapping[str, Mapping[str, PathChange]]) -> dict[str, PathChange]:
     """The dropped paths of one merge: path -> change. `sides`: parent -> the changes that lead from that parent to the
     merge."""
-    found: dict[str, PathChange] = {}
-    for other, differing in sides.items():
-        for kept, differs in sides.items():
+    dropped: dict[str, PathChange] = {}
+    for dropping, differing in sides.items():
+        for keeping, differs in sides.items():
             rows = {path: row for path, row in differing.items() if path not in differs}
-            if kept != other and rows:
-                before, then = _before(repo, kept, other, rows), _versions(repo, other, rows)
-                changed = (path for path in rows if before.get(path, ABSENT) != then.get(path, ABSENT))
-                found.update((path, rows[path]) for path in changed)
-    return found
+            if keeping != dropping and rows:
+                in_base, in_side = _before(repo, keeping, dropping, rows), _versions(repo, dropping, rows)
+                changed = (path for path in rows if in_base.get(path, ABSENT) != in_side.get(path, ABSENT))
+                dropped.update((path, rows[path]) for path in changed)
+    return dropped
 
 
-def _before(repo: Repository, one: str, other: str, paths: Mapping[str, object]) -> dict[str, Version]:
+def _before(repo: Repository, commit: str, other_commit: str, paths: Mapping[str, object]) -> dict[str, Version]:
     """The versions of the paths at the merge base of two commits; {} without a merge base."""
-    base = repo.merge_base(one, other)
+    base = repo.merge_base(commit, other_commit)
     if not base:
         return {}
     return _versions(repo, base, paths)

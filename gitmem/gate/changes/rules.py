@@ -102,7 +102,7 @@ def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iter
     when it cannot be read. The link is not followed.
     """
     steps = target.split("/")
-    ups = next((at for at, step in enumerate(steps) if step != ".."), len(steps))
+    ups = next((index for index, step in enumerate(steps) if step != ".."), len(steps))
     place = normpath(f"{path.rpartition('/')[0] or '.'}/{target}")
     plain = bool(target) and steps[0] != "" and ".." not in steps[ups:] and not place.startswith("..")
     if not plain or not _scanned_there(path, place, policy):
@@ -136,42 +136,42 @@ def check_protection(changes: Iterable[Change], policy: Policy, commit: str = ""
     only this version."""
     for change in changes:
         if policy.protects(change.path):
-            new = f"blob {change.new_oid[:12]}"
+            version = f"blob {change.new_oid[:12]}"
             if change.status == "D":
-                new = "deleted"
+                version = "deleted"
             yield change_finding(
-                "protected-file", change.path, Message(RULES["protected-file"] + " ({})", new), commit=commit
+                "protected-file", change.path, Message(RULES["protected-file"] + " ({})", version), commit=commit
             )
 
 
 def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
     """A finding for each added path that the gate scans and that differs from another path only in case or Unicode
     normalisation. `existing`: the paths of the tree; they may include the added ones."""
-    new = [path for path in added if policy.scans(path)]
-    if not new:
+    scanned = [path for path in added if policy.scans(path)]
+    if not scanned:
         return
-    seen: dict[str, set[str]] = {}
-    wanted = {canonical(path).casefold() for path in new}
-    for path in [*existing, *new]:
+    paths_of: dict[str, set[str]] = {}
+    keys = {canonical(path).casefold() for path in scanned}
+    for path in [*existing, *scanned]:
         key = canonical(path).casefold()
-        if key in wanted:
-            seen.setdefault(key, set()).add(path)
-    for path in dict.fromkeys(new):
-        others = sorted(seen[canonical(path).casefold()] - {path})
+        if key in keys:
+            paths_of.setdefault(key, set()).add(path)
+    for path in dict.fromkeys(scanned):
+        others = sorted(paths_of[canonical(path).casefold()] - {path})
         if others:
             yield change_finding(
                 "path-twin", path, Message(RULES["path-twin"] + ": '{}' is there too", others[0]), commit=commit
             )
 
 
-def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
-    """A finding when settings that .gitmem.toml had are not in its new text. `kept`: the old settings in the words of
-    `named_settings`. `new`: the new text, "" for no file.
+def check_settings(old_settings: Sequence[str], new_text: str, commit: str = "") -> Iterator[Finding]:
+    """A finding when settings that .gitmem.toml had are not in its new text. `old_settings`: the old settings in the
+    words of `named_settings`. `new_text`: the new text, "" for no file.
 
     The message names the lost settings, so that an exception covers only this loss.
     """
-    now = named_settings(new)
-    lost = [name for name in kept if name not in now]
+    now = named_settings(new_text)
+    lost = [name for name in old_settings if name not in now]
     if lost:
         words = Message(RULES["settings-loosened"] + ": {}", ", ".join(lost))
         yield change_finding("settings-loosened", TRACKED, words, commit=commit)
@@ -184,17 +184,17 @@ def named_settings(text: str) -> list[str]:
         config = load((), text)
     except BadConfig:
         return []
-    named = [f"paths '{glob}'" for glob in config.memory_paths] + [f"protected '{glob}'" for glob in config.protected]
+    names = [f"paths '{glob}'" for glob in config.memory_paths] + [f"protected '{glob}'" for glob in config.protected]
     if config.gate == "strict":
-        named.append("strict")
-    return named
+        names.append("strict")
+    return names
 
 
 def merged_settings(ours: Sequence[str], theirs: Sequence[str], before: Sequence[str]) -> list[str]:
     """The settings (in the words of `named_settings`) that a merge of two sides must keep: all but those of the merge
     base (`before`) that one side has removed."""
-    both = dict.fromkeys([*ours, *theirs])
-    return [name for name in both if (name in ours and name in theirs) or name not in before]
+    settings = dict.fromkeys([*ours, *theirs])
+    return [name for name in settings if (name in ours and name in theirs) or name not in before]
 
 
 def lost_lines(olds: Sequence[str], new: str, before: str | None = None) -> list[str]:
@@ -204,15 +204,15 @@ def lost_lines(olds: Sequence[str], new: str, before: str | None = None) -> list
     `before`: the text in the merge base of the old versions, None when unknown. With it, a line counts as lost too that
     one old version has added since the merge base and the new one lacks.
     """
-    now = _lines(new)
-    gone = [_lines(old) - now for old in olds]
+    new_lines = _lines(new)
+    lost_of_each = [_lines(old) - new_lines for old in olds]
     lost: Counter[str] = Counter()
-    if gone:
-        lost = reduce(and_, gone)
+    if lost_of_each:
+        lost = reduce(and_, lost_of_each)
     if before is not None:
-        then = _lines(before)
-        for old, lines in zip(olds, gone, strict=True):
-            lost |= lines & (_lines(old) - then)
+        base_lines = _lines(before)
+        for old, lines in zip(olds, lost_of_each, strict=True):
+            lost |= lines & (_lines(old) - base_lines)
     return sorted(lost.elements())
 
 
@@ -252,28 +252,28 @@ def check_history(
     path, olds, new, before = file
     if not olds:
         return
-    what = kind(path)
+    file_kind = kind(path)
     if is_daily(path, daily):
         gone_lines = lost_lines(olds, new, before)
         if gone_lines:
             words = Message(RULES["log-rewritten"] + " ({})", counted(len(gone_lines), "line"))
             day = None
-            if what is Kind.DAILY:
+            if file_kind is Kind.DAILY:
                 day = log_date(path)
             is_current = day is not None and new != "" and abs((today - day).days) <= DAYS_WRITTEN
             warn = day is None or (is_current and not any(map(_STATES_ORIGIN.search, gone_lines)))
             yield change_finding("log-rewritten", path, words, warn=warn, commit=commit)
-    elif what is Kind.MEMORY:
-        had = min(_bullets(old) for old in olds)
-        gone = had - _bullets(new)
-        if gone > BULK_LINES and gone > had * BULK_SHARE:
-            words = Message(RULES["memory-bulk-deletion"] + " ({} of {} facts)", gone, had)
+    elif file_kind is Kind.MEMORY:
+        old_facts = min(_bullets(old) for old in olds)
+        lost_facts = old_facts - _bullets(new)
+        if lost_facts > BULK_LINES and lost_facts > old_facts * BULK_SHARE:
+            words = Message(RULES["memory-bulk-deletion"] + " ({} of {} facts)", lost_facts, old_facts)
             yield change_finding("memory-bulk-deletion", path, words, commit=commit)
-        lost = 0
+        lost_in_merge = 0
         if before is not None:
-            lost = lost_additions(olds, new, before)
-        if lost:
-            words = Message(RULES["merge-lost-fact"] + " ({})", counted(lost, "fact"))
+            lost_in_merge = lost_additions(olds, new, before)
+        if lost_in_merge:
+            words = Message(RULES["merge-lost-fact"] + " ({})", counted(lost_in_merge, "fact"))
             yield change_finding("merge-lost-fact", path, words, commit=commit)
 
 
@@ -285,13 +285,13 @@ def lost_additions(olds: Sequence[str], new: str, before: str) -> int:
     count if it shares half of its words, or half of the other's, with a fact of the base that its side rewrote or with
     another fact of the merge: the person who merged has decided about it.
     """
-    then, now = _facts(before), _facts(new)
+    base_facts, new_facts = _facts(before), _facts(new)
     lost = 0
-    for old in olds:
-        own = _facts(old)
-        rewritten = [words for fact, words in then.items() if fact not in own]
-        others = [words for fact, words in now.items() if fact not in own]
-        added = [words for fact, words in own.items() if fact not in then and fact not in now]
+    for side in olds:
+        side_facts = _facts(side)
+        rewritten = [words for fact, words in base_facts.items() if fact not in side_facts]
+        others = [words for fact, words in new_facts.items() if fact not in side_facts]
+        added = [words for fact, words in side_facts.items() if fact not in base_facts and fact not in new_facts]
         lost += sum(not any(_alike(words, other) for other in (*rewritten, *others)) for words in added)
     return lost
 
@@ -302,8 +302,8 @@ def _facts(text: str) -> dict[str, frozenset[str]]:
     return {line: frozenset(line.casefold().split()) - {"-", "*", "+"} for line in lines if line.startswith(BULLETS)}
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) * 2 >= min(len(one), len(other))
+def _alike(words: frozenset[str], other_words: frozenset[str]) -> bool:
+    return len(words & other_words) * 2 >= min(len(words), len(other_words))
 
 
 def _bullets(text: str) -> int:

@@ -41,8 +41,8 @@ class Staging:
         """The changes that the commit itself makes: without those in which the merge took a merged commit's version,
         and with the dropped ones."""
         lost = {change.path for change in self.dropped}
-        own = [change for change in self.changes if change.path not in lost and not self._equals_merged(change)]
-        return [*own, *self.dropped]
+        changes = [change for change in self.changes if change.path not in lost and not self._equals_merged(change)]
+        return [*changes, *self.dropped]
 
     def _equals_merged(self, change: Change) -> bool:
         """Whether a change gives a path the version that one of the merged commits has; for a deletion, whether one of
@@ -118,18 +118,18 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
     for change in (*staging.changes, *staging.dropped):
         if not change.old_oid.strip("0") or not policy.keeps_history(change.path):
             continue
-        new = change.new_oid
+        new_oid = change.new_oid
         if change.status == "D":
             if change.old_oid in moved:
                 continue
-            new = ""
+            new_oid = ""
         olds = [change.old_oid]
         if change not in staging.dropped:
             if change.path in lost or any(change.path not in side for side in staging.theirs):
                 continue  # a dropped path has a row of its own; otherwise a merged commit lacks the path
             olds += [side[change.path][1] for side in staging.theirs]
-        then = oid_in_merge_base(repo, staging.parents, change.path)
-        findings += history_findings(repo, rules.FileVersions(change.path, olds, new, then), policy)
+        base_oid = oid_in_merge_base(repo, staging.parents, change.path)
+        findings += history_findings(repo, rules.FileVersions(change.path, olds, new_oid, base_oid), policy)
     return findings
 
 

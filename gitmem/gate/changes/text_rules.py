@@ -66,10 +66,10 @@ def history_findings(repo: Repository, file: rules.FileVersions, policy: Policy,
 def settings_loss(repo: Repository, old: str, new: str, commit: str = "") -> list[Finding]:
     """The finding about strict settings (`rules.named_settings`) of commit `old` that commit `new` lacks (oids, "" for
     no commit); [] when none is lost."""
-    kept = rules.named_settings(_text(repo, settings_of(repo, old)))
-    if not kept:
+    old_settings = rules.named_settings(_text(repo, settings_of(repo, old)))
+    if not old_settings:
         return []
-    return list(rules.check_settings(kept, _text(repo, settings_of(repo, new)), commit))
+    return list(rules.check_settings(old_settings, _text(repo, settings_of(repo, new)), commit))
 
 
 def staged_settings_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
@@ -78,19 +78,19 @@ def staged_settings_loss(repo: Repository, parents: Sequence[str]) -> list[Findi
 
     What one side of a merge removed since the merge base is no loss. `parents`: HEAD, then the merged commits.
     """
-    kept: list[str] = []
+    required: list[str] = []
     for number, parent in enumerate(parents):
         names = rules.named_settings(_text(repo, settings_of(repo, parent)))
         if number == 0:
-            kept = names
+            required = names
             continue
         before: list[str] = []
         if base := repo.merge_base(parents[0], parent):
             before = rules.named_settings(_text(repo, settings_of(repo, base)))
-        kept = rules.merged_settings(kept, names, before)
-    if not kept:
+        required = rules.merged_settings(required, names, before)
+    if not required:
         return []
-    return list(rules.check_settings(kept, settings_text(repo, repo.staged())))
+    return list(rules.check_settings(required, settings_text(repo, repo.staged())))
 
 
 def range_settings_loss(
@@ -110,17 +110,17 @@ def range_settings_loss(
         return
     if not rows:
         return
-    made: set[str] = set()
-    found: dict[str, None] = {}
+    made_in_range: set[str] = set()
+    replaced_oids: dict[str, None] = {}
     for row, _ in rows:
-        found.update((oid, None) for oid in row.olds if oid not in made)
+        replaced_oids.update((oid, None) for oid in row.olds if oid not in made_in_range)
         if row.mode not in LINKS:
-            made.add(row.new_oid)
-    texts = [_text(repo, oid) for oid in found]
-    named = [rules.named_settings(text) for text in texts]
-    kept = [name for name in (named or [[]])[0] if all(name in names for names in named)]
-    if kept:
-        yield from rules.check_settings(kept, _text(repo, settings_of(repo, tip)), rows[-1][1])
+            made_in_range.add(row.new_oid)
+    texts = [_text(repo, oid) for oid in replaced_oids]
+    settings = [rules.named_settings(text) for text in texts]
+    required = [name for name in (settings or [[]])[0] if all(name in names for names in settings)]
+    if required:
+        yield from rules.check_settings(required, _text(repo, settings_of(repo, tip)), rows[-1][1])
 
 
 def settings_of(repo: Repository, commit: str) -> str:

@@ -65,9 +65,9 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
     blocking = [finding for finding in ranked if finding.severity is Severity.BLOCK]
     first: list[str] = []
     last: list[str] = []
-    old = sum(finding.severity is Severity.WARN for finding in report.before)
-    if old:
-        last += [f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan"]
+    old_warnings = sum(finding.severity is Severity.WARN for finding in report.before)
+    if old_warnings:
+        last += [f"git mem: {counted(old_warnings, 'warning')} stood there before this change: git mem scan"]
     if blocking:
         first += [f"git mem: {counted(len(blocking), 'finding')}, so nothing was {texts.refused}"]
         last += _advice(blocking, texts)
@@ -112,13 +112,13 @@ def _remedies(blocking: Sequence[Finding]) -> list[str]:
     message: list[str] = []
     of_rules: list[str] = []
     for finding in blocking:
-        own = remedy(finding)
+        advice = remedy(finding)
         if finding.path == MESSAGE:
             message = [f"  mend:   change the message (it is kept: {KEPT_MESSAGE})"]
-        elif not own:
+        elif not advice:
             masked[finding.path] = None
-        line = f"  mend:   {finding.rule}: {own}"
-        if own and finding.rule not in TRAILER_RULES and line not in of_rules:
+        line = f"  mend:   {finding.rule}: {advice}"
+        if advice and finding.rule not in TRAILER_RULES and line not in of_rules:
             of_rules.append(line)
     redact = [" ".join(["  mask:   git mem redact --staged", *map(shell_word, islice(masked, MAX_MASKED_FILES))])]
     return [*(redact if masked else ()), *message, *of_rules[:MAX_REMEDIES]]

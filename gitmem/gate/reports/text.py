@@ -25,8 +25,8 @@ def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = Fa
     lines: list[str] = []
     if accepted:
         for finding in order(report.accepted):
-            first, *rest = finding_lines(finding, escape)
-            lines += [f"accepted: {first}", *rest]
+            first, *other_lines = finding_lines(finding, escape)
+            lines += [f"accepted: {first}", *other_lines]
     for finding in order(report.findings):
         lines += finding_lines(finding, escape)
         if remedy(finding):
