@@ -93,18 +93,18 @@ class ShownCode:
     def _read_spans(self, line: str, start: int) -> bool:
         """Add the code spans of a line that begins at offset `start`. Returns whether the next line of the paragraph
         can be read independently of it."""
-        done = at = 0
+        read_end = index = 0
         runs = list(_RUN.finditer(line))
-        while at < len(runs):
-            first = runs[at]
-            last = next((later for later in range(at + 1, len(runs)) if runs[later][2] == first[2]), None)
-            if last is None or first[1] or "<" in line[done : first.start()]:
+        while index < len(runs):
+            first = runs[index]
+            last = next((later for later in range(index + 1, len(runs)) if runs[later][2] == first[2]), None)
+            if last is None or first[1] or "<" in line[read_end : first.start()]:
                 return False
-            end, done, at = runs[last].start(2), runs[last].end(), last + 1
+            end, read_end, index = runs[last].start(2), runs[last].end(), last + 1
             if "|" in line[first.end() : end]:  # the end of a cell, in a table
                 return False
-            self._spans.append((start + first.start(2), start + done))
-        return "<" not in line[done:]
+            self._spans.append((start + first.start(2), start + read_end))
+        return "<" not in line[read_end:]
 
 
 def _stays(line: str, inside: str) -> bool:
@@ -138,8 +138,8 @@ def _html_after(html: re.Pattern[str] | None, line: str, head: int) -> re.Patter
 
 def _holds(stretches: list[Stretch], place: int) -> bool:
     """Whether a place is in one of the half-open stretches, which are in order and apart."""
-    at = bisect_right(stretches, (place, len(stretches) and stretches[-1][1])) - 1
-    return at >= 0 and stretches[at][0] <= place < stretches[at][1]
+    index = bisect_right(stretches, (place, len(stretches) and stretches[-1][1])) - 1
+    return index >= 0 and stretches[index][0] <= place < stretches[index][1]
 
 
 @lru_cache(maxsize=4)

@@ -61,26 +61,26 @@ class Plain(NamedTuple):
         return self._place(start), self.ends.get(self.starts[last], self._place(end - 1) + 1)
 
     def finds(
-        self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
+        self, finds: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
     ) -> Iterator[tuple[int, int, _Find]]:
         """(start, end in the whole text, find) of each find in `text`; empty ones and those across lines that are not
         adjacent are left out. `span`: returns the half-open range of a find in `text`."""
-        for find in found:
+        for find in finds:
             start, end = span(find)
             gap = bisect_left(self.gaps, start - len(APART) + 1)
             if start < end and (gap == len(self.gaps) or self.gaps[gap] >= end):
                 yield (*self.to_raw(start, end), find)
 
-    def _index(self, at: int) -> int:
-        return bisect_right(self.starts, at) - 1
+    def _index(self, offset: int) -> int:
+        return bisect_right(self.starts, offset) - 1
 
-    def _place(self, at: int) -> int:
+    def _place(self, offset: int) -> int:
         """The raw offset of an offset of the plain text; inside a decoded escape it is where the escape begins."""
-        index = self._index(at)
+        index = self._index(offset)
         start = self.starts[index]
         if start in self.ends:
             return self.places[index]
-        return self.places[index] + at - start
+        return self.places[index] + offset - start
 
 
 class PlainLines:
@@ -110,11 +110,11 @@ class PlainLines:
         self._plain.gaps.append(self._size)
         self.take(APART, place - 1)
 
-    def finish(self, done: int) -> Plain | None:
-        """The `Plain` of all parts; None if none was added. `done`: the offset in the whole text at which the last part
+    def finish(self, end: int) -> Plain | None:
+        """The `Plain` of all parts; None if none was added. `end`: the offset in the whole text at which the last part
         ends."""
-        if self._parts and done < len(self._raw):
-            self.gap(done)
+        if self._parts and end < len(self._raw):
+            self.gap(end)
         if not self._parts:
             return None
         return self._plain._replace(text="".join(self._parts))
@@ -126,17 +126,17 @@ def without_escapes(raw: str) -> Plain | None:
     if "\\" not in raw and "%22" not in raw and "&" not in raw:
         return None
     lines = PlainLines(raw)
-    done = 0
+    read_end = 0
     for hint in _HINT.finditer(raw):
-        if hint.start() < done:
+        if hint.start() < read_end:
             continue
-        at = raw.rfind("\n", done, hint.start()) + 1 or done
-        if 0 < done < at:
-            lines.gap(done)
-        done = raw.find("\n", hint.end()) + 1 or len(raw)
-        for sign in _SIGN.finditer(raw, at, done):
-            lines.take(raw[at : sign.start()], at)
+        copied_end = raw.rfind("\n", read_end, hint.start()) + 1 or read_end
+        if 0 < read_end < copied_end:
+            lines.gap(read_end)
+        read_end = raw.find("\n", hint.end()) + 1 or len(raw)
+        for sign in _SIGN.finditer(raw, copied_end, read_end):
+            lines.take(raw[copied_end : sign.start()], copied_end)
             lines.take(_read(sign), sign.start(), sign.end())
-            at = sign.end()
-        lines.take(raw[at:done], at)
-    return lines.finish(done)
+            copied_end = sign.end()
+        lines.take(raw[copied_end:read_end], copied_end)
+    return lines.finish(read_end)

@@ -151,20 +151,20 @@ class _Step(OffsetMap):
         if not self._made:
             self._made = True
             text, pattern, write = self._args
-            done = length = 0
+            copied_end = length = 0
             for match in pattern.finditer(text):
-                new = write(match)
-                if new == match.group():
+                written = write(match)
+                if written == match.group():
                     continue
                 first, last = match.span()
-                if first > done:
-                    self.add(length, done, first, True)
-                    length += first - done
-                if new:
+                if first > copied_end:
+                    self.add(length, copied_end, first, True)
+                    length += first - copied_end
+                if written:
                     self.add(length, first, last, False)
-                    length += len(new)
-                done = last
-            self.add(length, done, len(text), True)
+                    length += len(written)
+                copied_end = last
+            self.add(length, copied_end, len(text), True)
         return super().to_raw(start, end)
 
 
@@ -173,10 +173,10 @@ def _rewrite(
 ) -> tuple[str, OffsetMap | None]:
     """Replace each match of a pattern by the result of `write`: (new text, map of its offsets back to `text`). The map
     is None when the text did not change."""
-    new = pattern.sub(write, text)
-    if new == text:
+    rewritten = pattern.sub(write, text)
+    if rewritten == text:
         return (text, None)
-    return (new, _Step(text, pattern, write))
+    return (rewritten, _Step(text, pattern, write))
 
 
 def _compose(outer: OffsetMap | None, inner: OffsetMap | None) -> OffsetMap | None:
@@ -300,24 +300,24 @@ def _compose_kana(match: re.Match[str]) -> str:
 
 def compose_letters(run: str) -> str:
     """Compatibility letters (`ㅁㅜㅅㅣ`) as syllables (`무시`), greedily; a character that begins no syllable stays."""
-    out: list[str] = []
-    i = 0
-    while i < len(run):
-        c = run[i]
-        if c in _INITIALS and i + 1 < len(run) and run[i + 1] in _VOWELS:
+    letters: list[str] = []
+    index = 0
+    while index < len(run):
+        letter = run[index]
+        if letter in _INITIALS and index + 1 < len(run) and run[index + 1] in _VOWELS:
             final = 0
             step = 2
-            begins_next = i + 3 < len(run) and run[i + 3] in _VOWELS
-            if i + 2 < len(run) and run[i + 2] in _FINALS and not begins_next:
-                final = _FINALS.index(run[i + 2])
+            begins_next = index + 3 < len(run) and run[index + 3] in _VOWELS
+            if index + 2 < len(run) and run[index + 2] in _FINALS and not begins_next:
+                final = _FINALS.index(run[index + 2])
                 step = 3
-            code = 0xAC00 + (_INITIALS.index(c) * 21 + _VOWELS.index(run[i + 1])) * 28 + final
-            out.append(chr(code))
-            i += step
+            code = 0xAC00 + (_INITIALS.index(letter) * 21 + _VOWELS.index(run[index + 1])) * 28 + final
+            letters.append(chr(code))
+            index += step
         else:
-            out.append(c)
-            i += 1
-    return "".join(out)
+            letters.append(letter)
+            index += 1
+    return "".join(letters)
 
 
 def _join_letters(match: re.Match[str]) -> str:

@@ -50,9 +50,9 @@ def detect(text: Text) -> Iterator[Match]:
     body = text.raw[start:end]
     aliases = [alias.start() for alias in ALIAS.finditer(body)]
     if len(aliases) > MAX_ALIASES:
-        at = start + aliases[0]
+        first = start + aliases[0]
         yield _match(
-            "front-matter-bomb", at, at + 1, Message("{} YAML anchors and aliases: notes need none", len(aliases))
+            "front-matter-bomb", first, first + 1, Message("{} YAML anchors and aliases: notes need none", len(aliases))
         )
     for tag in TAG.finditer(body):
         if tag.group() not in PLAIN_TAGS:
@@ -61,17 +61,17 @@ def detect(text: Text) -> Iterator[Match]:
                 break
     if _depth(body) > MAX_NESTING:
         yield _match("front-matter-bomb", start, start + 1, Message("brackets nested deeper than {}", MAX_NESTING))
-    seen: set[str] = set()
+    names: set[str] = set()
     for key in KEY.finditer(body):
         name = key.group(1).strip("\"'")
         if name.lower().rpartition("\\n")[2] in SPEAKERS:
             continue
-        if name in seen:
+        if name in names:
             words = "a key stands twice: readers disagree about which counts"
             yield _match("front-matter-key", start + key.start(1), start + key.end(1), words)
             if not text.exhaustive:
                 break
-        seen.add(name)
+        names.add(name)
 
 
 def _match(rule: str, start: int, end: int, message: str) -> Match:

@@ -54,12 +54,12 @@ def _may_have(raw: str) -> bool:
     """A fast test for a seam between two parts of a string; False proves that the text has none."""
     squeezed = plain(raw).translate(_QUOTES, b" \t\r")
     for seam in _SQUEEZED:
-        at = squeezed.find(seam, 1)
-        while at > 0:
-            end = at + len(seam)
-            if squeezed[at - 1] in _BESIDE and end < len(squeezed) and squeezed[end] in _BESIDE:
+        offset = squeezed.find(seam, 1)
+        while offset > 0:
+            end = offset + len(seam)
+            if squeezed[offset - 1] in _BESIDE and end < len(squeezed) and squeezed[end] in _BESIDE:
                 return True
-            at = squeezed.find(seam, end)
+            offset = squeezed.find(seam, end)
     return "].join(" in raw
 
 
@@ -68,9 +68,9 @@ def _seams(raw: str) -> list[re.Match[str]]:
     kinds = [(_SEAM, _BEGINNINGS)]
     if "].join(" in raw:
         kinds.append((_LISTED, _LISTS))
-    tried = ((at, pattern) for pattern, beginnings in kinds for at in places(raw, present(raw, beginnings)))
-    found = (pattern.match(raw, at) for at, pattern in tried if at and raw[at - 1] not in _INSIDE)
-    return sorted((match for match in found if match is not None), key=lambda match: match.start())
+    tried = ((offset, pattern) for pattern, beginnings in kinds for offset in places(raw, present(raw, beginnings)))
+    matches = (pattern.match(raw, offset) for offset, pattern in tried if offset and raw[offset - 1] not in _INSIDE)
+    return sorted((match for match in matches if match is not None), key=lambda match: match.start())
 
 
 @lru_cache(maxsize=4)
@@ -81,18 +81,18 @@ def without_seams(raw: str) -> Plain | None:
     if _may_have(raw):
         seams = _seams(raw)
     lines = PlainLines(raw)
-    done = 0
+    read_end = 0
     for number, seam in enumerate(seams):
-        if seam.start() < done:
+        if seam.start() < read_end:
             continue
-        at = raw.rfind("\n", done, seam.start()) + 1 or done
-        if 0 < done < at:
-            lines.gap(done)
+        line_start = raw.rfind("\n", read_end, seam.start()) + 1 or read_end
+        if 0 < read_end < line_start:
+            lines.gap(read_end)
         following = len(raw)
         if number + 1 < len(seams):
             following = seams[number + 1].start()
         line_end = raw.find("\n", seam.end()) + 1 or len(raw)
-        done = min(following, line_end)
-        lines.take(raw[at : seam.start()], at)
-        lines.take(raw[seam.end() : done], seam.end())
-    return lines.finish(done)
+        read_end = min(following, line_end)
+        lines.take(raw[line_start : seam.start()], line_start)
+        lines.take(raw[seam.end() : read_end], seam.end())
+    return lines.finish(read_end)

@@ -87,7 +87,7 @@ def segment(letters: str) -> str | None:
     """
     if _heads().isdisjoint([letters[i : i + 3] for i in range(len(letters) - 4)]) or not _LONG_KEY.search(letters):
         return None
-    letters, rest = letters[:160], letters[160:]
+    letters, unread = letters[:160], letters[160:]
     size = len(letters)
     starts: list[list[int]] = [[] for _ in range(size + 1)]  # starts of the known words that end here, longest first
     tree = _tree()
@@ -113,8 +113,8 @@ def segment(letters: str) -> str | None:
     if best[size][0] < 0.7 * size:
         return None
     pieces: list[str] = []
-    if rest:
-        pieces = [rest]
+    if unread:
+        pieces = [unread]
     end = size
     while end:
         start = best[end][2]
@@ -168,12 +168,12 @@ def unleet(folded: str) -> str:
     around them can be read.
     """
     parts: list[str] = []
-    done = 0
+    copied_end = 0
     for match in _LEET_HINT.finditer(folded):
         start, end = match.start(), match.end()
-        if start < done:
+        if start < copied_end:
             continue
-        before = folded[max(done, end - _MAX_WORD_CHARACTERS - 1) : start]
+        before = folded[max(copied_end, end - _MAX_WORD_CHARACTERS - 1) : start]
         start -= len(before) - len(before.rstrip(_LEET_LETTERS))
         after = folded[end : start + _MAX_WORD_CHARACTERS + 1]
         end += len(after) - len(after.lstrip(_LEET_LETTERS))
@@ -182,11 +182,11 @@ def unleet(folded: str) -> str:
         word = folded[start:end]
         plain = repair(word)
         if plain != word and len(plain) == len(word):
-            parts += [folded[done:start], plain]
-            done = end
+            parts += [folded[copied_end:start], plain]
+            copied_end = end
     if not parts:
         return folded
-    text = "".join(parts) + folded[done:]
+    text = "".join(parts) + folded[copied_end:]
     if len(parts) < 4:
         return text
     return _LEET_ANY.sub(lambda match: match.group().translate(_LEET), text)

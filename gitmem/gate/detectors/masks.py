@@ -23,23 +23,23 @@ _ANY = lazy(rf"\[(?:password|forgotten|redacted(?::[a-z0-9-]{{2,60}})?|{_PERSONA
 _SIGNS = " \t`\"'*_(["
 
 
-def without_masks(low: str) -> str:
+def without_masks(lowered: str) -> str:
     """A text in lower case with the words of its masks replaced by blanks; offsets do not change. A mask that may be
     the label of a value stays."""
-    if "[password]" not in low and "[redacted:" not in low:
-        return low
+    if "[password]" not in lowered and "[redacted:" not in lowered:
+        return lowered
 
     def blank(mask: re.Match[str]) -> str:
         """The mask without its words, or unchanged where it may be a label: before other words at the start of a
         line, item or cell."""
-        before = low[max(0, mask.start() - 8) : mask.start()].rstrip(_SIGNS)
-        after = low[mask.end() : mask.end() + 8].lstrip(_SIGNS)
+        before = lowered[max(0, mask.start() - 8) : mask.start()].rstrip(_SIGNS)
+        after = lowered[mask.end() : mask.end() + 8].lstrip(_SIGNS)
         may_be_label = (not before or before[-1] in "\n|-+>#") and after[:1] not in ("", "\n", "|")
         if may_be_label:
             return mask.group()
         return f"[{' ' * (len(mask.group()) - 2)}]"
 
-    return _MASK.sub(blank, low)
+    return _MASK.sub(blank, lowered)
 
 
 def has_mask(text: str) -> bool:

@@ -60,13 +60,13 @@ def runs(text: str, members: bytes, least: int) -> Iterator[tuple[int, int]]:
     """The spans of all runs of `least` or more characters of a `table`."""
     marked = plain(text).translate(members)
     needle = b"1" * least
-    at = marked.find(needle)
-    while at >= 0:
-        end = marked.find(b"0", at + least)
+    start = marked.find(needle)
+    while start >= 0:
+        end = marked.find(b"0", start + least)
         if end < 0:
             end = len(marked)
-        yield at, end
-        at = marked.find(needle, end)
+        yield start, end
+        start = marked.find(needle, end)
 
 
 def places(text: str, words: tuple[str, ...]) -> list[int]:
@@ -74,10 +74,10 @@ def places(text: str, words: tuple[str, ...]) -> list[int]:
     word that begins there."""
     starts: list[int] = []
     for word in words:
-        at = text.find(word)
-        while at >= 0:
-            starts.append(at)
-            at = text.find(word, at + 1)
+        offset = text.find(word)
+        while offset >= 0:
+            starts.append(offset)
+            offset = text.find(word, offset + 1)
     starts.sort()
     return starts
 
@@ -86,10 +86,10 @@ def present(text: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """The words of `words` that occur in a text, in the same case, the ASCII ones first; these are searched in bytes,
     which is faster."""
     ascii_bytes = plain(text)
-    found = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
+    words_present = [word for word in words if word.isascii() and word.encode() in ascii_bytes]
     if not text.isascii():
-        found += [word for word in words if not word.isascii() and word in text]
-    return tuple(found)
+        words_present += [word for word in words if not word.isascii() and word in text]
+    return tuple(words_present)
 
 
 _CLUSTER = re.compile(rb"10{0,3}10{0,3}10{0,3}1")  # four digits at most three characters apart, in `DIGIT`

@@ -51,14 +51,14 @@ class Reading(NamedTuple):
     normalised: bool
 
     def finds(
-        self, found: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
+        self, finds: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
     ) -> Iterator[tuple[int, int, _Find]]:
         """(start, end in the raw text, find) of each find; `span`: returns the range of a find in the string."""
         if self.lines is None:
-            for find in found:
+            for find in finds:
                 yield (*self.subject.to_raw(*span(find)), find)
             return
-        for start, end, find in self.lines.finds(found, span):
+        for start, end, find in self.lines.finds(finds, span):
             if self.normalised:
                 start, end = self.subject.to_raw(start, end)
             yield start, end, find
@@ -67,38 +67,38 @@ class Reading(NamedTuple):
 def of_secrets(text: Text) -> list[Reading]:
     """The readings to scan for secrets: the normalised text if it can show a disguised secret, lines with their strings
     joined, and lines as a page shows them. A reading that the text has not is left out."""
-    found: list[Reading] = []
+    readings: list[Reading] = []
     source = text.raw
     differs = disguised(text.raw) and text.norm != text.raw
     if differs:
         source = text.norm
-        found = [Reading(text.norm, text, None, True)]
+        readings = [Reading(text.norm, text, None, True)]
     rendered = as_rendered(source)
     for lines, normalised in ((without_seams(text.raw), False), (rendered, differs)):
         if lines is not None:
-            found.append(Reading(lines.text, text, lines, normalised))
-    return found
+            readings.append(Reading(lines.text, text, lines, normalised))
+    return readings
 
 
 def of_passwords(text: Text) -> list[Reading]:
     """The readings to scan for passwords: those of `of_secrets`, and lines without escapes."""
-    found = of_secrets(text)
+    readings = of_secrets(text)
     lines = without_escapes(text.raw)
     if lines is not None:
-        found.append(Reading(lines.text, text, lines, False))
-    return found
+        readings.append(Reading(lines.text, text, lines, False))
+    return readings
 
 
 def of_personal_data(text: Text) -> list[Reading]:
     """The readings to scan for personal data: the normalised text if the raw one is decomposed, and lines as a page
     shows them. A reading that the text has not is left out."""
-    found: list[Reading] = []
+    readings: list[Reading] = []
     if not text.raw.isascii() and _DECOMPOSED.search(text.raw) is not None:
-        found = [Reading(text.norm, text, None, True)]
+        readings = [Reading(text.norm, text, None, True)]
     lines = as_rendered(text.raw)
     if lines is not None:
-        found.append(Reading(lines.text, text, lines, False))
-    return found
+        readings.append(Reading(lines.text, text, lines, False))
+    return readings
 
 
 def _range(find: Found) -> tuple[int, int]:
@@ -106,26 +106,26 @@ def _range(find: Found) -> tuple[int, int]:
 
 
 def find_in_all(
-    found: Callable[[str], Iterable[_Find]],
+    find_all: Callable[[str], Iterable[_Find]],
     text: Text,
     others: list[Reading],
     span: Callable[[_Find], tuple[int, int]],
 ) -> Iterator[tuple[int, int, _Find]]:
-    """Apply `found` to the raw text and to its other readings: yields (start, end in the raw text, find).
+    """Apply `find_all` to the raw text and to its other readings: yields (start, end in the raw text, find).
 
-    `span`: returns the range of a find in the string that `found` was given. Of finds that overlap only the longest is
-    yielded; without other readings it is the first, and `found` runs only as far as the caller reads.
+    `span`: returns the range of a find in the string that `find_all` was given. Of finds that overlap only the longest
+    is yielded; without other readings it is the first, and `find_all` runs only as far as the caller reads.
     """
-    seen = Spans()
-    own = ((*span(find), find) for find in found(text.raw))
-    finds: Iterable[tuple[int, int, _Find]] = own
+    claimed = Spans()
+    raw_finds = ((*span(find), find) for find in find_all(text.raw))
+    finds: Iterable[tuple[int, int, _Find]] = raw_finds
     if others:
-        all_finds = [*own, *chain.from_iterable([reading.finds(found(reading.text), span) for reading in others])]
-        finds = sorted(all_finds, key=lambda find: find[0] - find[1])
-    yield from (find for find in finds if seen.claim(find[0], find[1]))
+        other_finds = [reading.finds(find_all(reading.text), span) for reading in others]
+        finds = sorted(chain(raw_finds, *other_finds), key=lambda find: find[0] - find[1])
+    yield from (find for find in finds if claimed.claim(find[0], find[1]))
 
 
-def rules_in_all(found: Callable[[str], Iterable[Found]], text: Text, others: list[Reading]) -> Iterator[Found]:
-    """Apply `found`, which yields (rule, start, end), to the raw text and to the readings `others`: yields the same,
+def rules_in_all(find_all: Callable[[str], Iterable[Found]], text: Text, others: list[Reading]) -> Iterator[Found]:
+    """Apply `find_all`, which yields (rule, start, end), to the raw text and to the readings `others`: yields the same,
     with offsets in the raw text. Of finds that overlap only the longest is yielded (`find_in_all`)."""
-    yield from ((rule, start, end) for start, end, (rule, _, _) in find_in_all(found, text, others, _range))
+    yield from ((rule, start, end) for start, end, (rule, _, _) in find_in_all(find_all, text, others, _range))

@@ -160,8 +160,8 @@ def examples(name: str) -> dict[str, Examples]:
 def evidence(text: Text) -> Iterator[Evidence]:
     """The evidence of all detectors for a text, in order of place. Exceptions of a detector are not caught."""
     modules = [detector.evidence for detector in DETECTORS.values() if detector.evidence]
-    found = [each for module in modules for each in import_module(module).evidence(text)]
-    yield from sorted(found, key=lambda each: (each.start, each.end, each.rule))
+    results = [result for module in modules for result in import_module(module).evidence(text)]
+    yield from sorted(results, key=lambda result: (result.start, result.end, result.rule))
 
 
 def run(text: Text, names: Iterable[str]) -> list[Match]:

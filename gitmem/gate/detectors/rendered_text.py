@@ -85,11 +85,11 @@ class _Signs:
         """The offset behind the next `closing` from `place` on; -1 without one."""
         if closing in self._absent:
             return -1
-        found = self._raw.find(closing, place)
-        if found < 0:
+        start = self._raw.find(closing, place)
+        if start < 0:
             self._absent.add(closing)
             return -1
-        return found + len(closing)
+        return start + len(closing)
 
 
 def _signs(raw: str) -> list[_Sign]:
@@ -97,56 +97,56 @@ def _signs(raw: str) -> list[_Sign]:
     least _MIN_VALUE_CHARACTERS characters) or stands for a digit of it, the result has all of the line's pieces, else
     none."""
     bytes_of = plain(raw)
-    kinds, marked, digits = [bytes_of.translate(each) for each in (_KINDS, UNBROKEN, DIGIT)]
+    kinds, marked, digits = [bytes_of.translate(table) for table in (_KINDS, UNBROKEN, DIGIT)]
     signs = _Signs(raw)
-    found: list[_Sign] = []
+    value_signs: list[_Sign] = []
     of_line: list[_Sign] = []
-    is_value, done, line_end, checked = False, 0, -1, -1
+    is_value, read_end, line_end, checked = False, 0, -1, -1
     joined = 0  # characters of the value before this markup that other markup splits
-    last = -1  # where the markup before this one ended
+    markup_end = -1  # where the markup before this one ended
     for place in _PLACE.finditer(kinds):
         start = place.start()
-        if start < done:
+        if start < read_end:
             continue
         if start > checked:
             checked = bytes_of.find(b"\n", start)
             if checked < 0:
                 checked = len(raw)
-            first, end = max(done, start - _MAX_SIGN_CHARACTERS), checked + _MAX_SIGN_CHARACTERS
+            first, end = max(read_end, start - _MAX_SIGN_CHARACTERS), checked + _MAX_SIGN_CHARACTERS
             if digits.find(b"1", first, end) < 0 and not raw.startswith(_FAR, start):
-                done = checked  # a value has a digit
+                read_end = checked  # a value has a digit
                 continue
         run: list[_Sign] = []
-        at = start
-        while sign := signs.at(at):
+        run_end = start
+        while sign := signs.at(run_end):
             run.append(sign)
-            at = sign.end
-        done = at
-        if last >= 0 and not kinds[last:start].strip(b"a"):
-            joined += start - last
+            run_end = sign.end
+        read_end = run_end
+        if markup_end >= 0 and not kinds[markup_end:start].strip(b"a"):
+            joined += start - markup_end
         else:
             joined = 0
-        last = at
+        markup_end = run_end
         if not (
             run
             and (kinds[start - 1 : start] == b"a" or run[0].of_value)
-            and (kinds[at : at + 1] == b"a" or run[-1].of_value)
+            and (kinds[run_end : run_end + 1] == b"a" or run[-1].of_value)
         ):
             continue
         if start > line_end:
             if is_value:
-                found += of_line
+                value_signs += of_line
             of_line, is_value = [], False
-        if at > line_end:
-            line_end = bytes_of.find(b"\n", at)
+        if run_end > line_end:
+            line_end = bytes_of.find(b"\n", run_end)
             if line_end < 0:
                 line_end = len(raw)
         of_line += run
         is_digit = any([sign.of_value and sign.shown.isdigit() for sign in run])
-        is_value = is_value or _is_long(marked, digits, start, at) or is_digit or joined >= _MIN_VALUE_CHARACTERS
+        is_value = is_value or _is_long(marked, digits, start, run_end) or is_digit or joined >= _MIN_VALUE_CHARACTERS
     if is_value:
-        found += of_line
-    return found
+        value_signs += of_line
+    return value_signs
 
 
 def _is_long(marked: bytes, digits: bytes, start: int, end: int) -> bool:
@@ -170,16 +170,16 @@ def as_rendered(raw: str) -> Plain | None:
         return None
     signs = _signs(raw)
     lines = PlainLines(raw)
-    done = 0
+    read_end = 0
     for number, sign in enumerate(signs):
-        at = raw.rfind("\n", done, sign.start) + 1 or done
-        if 0 < done < at:
-            lines.gap(done)
+        line_start = raw.rfind("\n", read_end, sign.start) + 1 or read_end
+        if 0 < read_end < line_start:
+            lines.gap(read_end)
         following = len(raw)
         if number + 1 < len(signs):
             following = signs[number + 1].start
-        done = raw.find("\n", sign.end, following) + 1 or following
-        lines.take(raw[at : sign.start], at)
+        read_end = raw.find("\n", sign.end, following) + 1 or following
+        lines.take(raw[line_start : sign.start], line_start)
         lines.take(sign.shown, sign.start, sign.end)
-        lines.take(raw[sign.end : done], sign.end)
-    return lines.finish(done)
+        lines.take(raw[sign.end : read_end], sign.end)
+    return lines.finish(read_end)

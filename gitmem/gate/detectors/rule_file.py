@@ -80,13 +80,13 @@ def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
     SECONDS."""
     from gitmem.gate.detectors.secrets.features import entropy  # only texts with such rules need it
 
-    low = text.raw.lower()
+    lowered = text.raw.lower()
     for rule in rules:
-        if rule.keywords and not any(word in low for word in rule.keywords):
+        if rule.keywords and not any(word in lowered for word in rule.keywords):
             continue
         with _bounded(rule):
-            found = list(islice(_compiled(rule.pattern).finditer(text.raw), MAX_FOUND))
-        for match in found:
+            matches = list(islice(_compiled(rule.pattern).finditer(text.raw), MAX_FOUND))
+        for match in matches:
             start, end = _span(rule, match)
             value = text.raw[start:end]
             if end > start and entropy(value) >= rule.entropy and not _is_allowed(rule, value, match.group()):
@@ -197,51 +197,51 @@ def translate(pattern: str) -> str:
 
     https://github.com/google/re2/wiki/Syntax
     """
-    out: list[str] = []
+    translated: list[str] = []
     closers = [0]  # per open group: flag groups opened inside it that end with it
-    at, in_class = 0, False
-    while at < len(pattern):
-        rest = pattern[at:]
-        if rest[0] == "\\":
-            code = re.match(r"\\x\{([0-9A-Fa-f]+)\}", rest)
+    offset, in_class = 0, False
+    while offset < len(pattern):
+        remaining = pattern[offset:]
+        if remaining[0] == "\\":
+            code = re.match(r"\\x\{([0-9A-Fa-f]+)\}", remaining)
             if code:
-                out.append(re.escape(chr(int(code.group(1), 16))))
-                at += code.end()
+                translated.append(re.escape(chr(int(code.group(1), 16))))
+                offset += code.end()
                 continue
-            out.append({"\\z": "\\Z"}.get(rest[:2], rest[:2]))
-            at += 2
+            translated.append({"\\z": "\\Z"}.get(remaining[:2], remaining[:2]))
+            offset += 2
         elif in_class:
-            posix = re.match(r"\[:(\w+):\]", rest)
+            posix = re.match(r"\[:(\w+):\]", remaining)
             if posix and posix.group(1) in CLASSES:
-                out.append(CLASSES[posix.group(1)])
-                at += posix.end()
+                translated.append(CLASSES[posix.group(1)])
+                offset += posix.end()
                 continue
-            out.append(rest[0].replace("[", "\\["))
-            in_class = rest[0] != "]"
-            at += 1
-        elif rest[0] == "[":
-            head = re.match(r"\[\^?\]?", rest)
+            translated.append(remaining[0].replace("[", "\\["))
+            in_class = remaining[0] != "]"
+            offset += 1
+        elif remaining[0] == "[":
+            head = re.match(r"\[\^?\]?", remaining)
             assert head is not None
-            out.append(head.group())
-            at += head.end()
+            translated.append(head.group())
+            offset += head.end()
             in_class = True
-        elif flags := re.match(r"\(\?([imsU]*)(?:-([imsU]+))?\)", rest):
+        elif flags := re.match(r"\(\?([imsU]*)(?:-([imsU]+))?\)", remaining):
             unset = ""
             if flags.group(2):
                 unset = f"-{flags.group(2)}"
-            out.append(f"(?{flags.group(1)}{unset}:")
+            translated.append(f"(?{flags.group(1)}{unset}:")
             closers[-1] += 1
-            at += flags.end()
-        elif rest[0] == "(":
+            offset += flags.end()
+        elif remaining[0] == "(":
             closers.append(0)
-            out.append("(")
-            at += 1
-        elif rest[0] == ")":
+            translated.append("(")
+            offset += 1
+        elif remaining[0] == ")":
             if len(closers) > 1:
-                out.append(")" * closers.pop())
-            out.append(")")
-            at += 1
+                translated.append(")" * closers.pop())
+            translated.append(")")
+            offset += 1
         else:
-            out.append(rest[0])
-            at += 1
-    return "".join(out) + ")" * closers[0]
+            translated.append(remaining[0])
+            offset += 1
+    return "".join(translated) + ")" * closers[0]

@@ -23,8 +23,8 @@ class Spans:
         chunk = bisect_left(self._firsts, end) - 1
         if chunk < 0:
             return True
-        at = bisect_left(self._starts[chunk], end)
-        return self._ends[chunk][at - 1] <= start  # of the ranges that begin before `end`, the last ends last
+        index = bisect_left(self._starts[chunk], end)
+        return self._ends[chunk][index - 1] <= start  # of the ranges that begin before `end`, the last ends last
 
     def claim(self, start: int, end: int) -> bool:
         """Mark start..end as taken. False, and nothing changes, if part of it is taken already. An empty range takes
@@ -34,9 +34,9 @@ class Spans:
         if start < end:
             chunk = max(0, bisect_right(self._firsts, start) - 1)
             starts, ends = self._starts[chunk], self._ends[chunk]
-            at = bisect_left(starts, end)
-            starts.insert(at, start)
-            ends.insert(at, end)
+            index = bisect_left(starts, end)
+            starts.insert(index, start)
+            ends.insert(index, end)
             self._firsts[chunk : chunk + 1] = [starts[0]]
             if len(starts) > 2 * CHUNK:
                 self._split(chunk)

@@ -148,11 +148,11 @@ class Text:
 
     def exhaustively(self) -> Text:
         """The same text with `exhaustive` true. Both share the derived values and the scores."""
-        other = Text(self.raw, self.path, self.scope, self.kind, exhaustive=True, most=self.most, scores=self.scores)
-        other._norm, other._map, other._folded, other._line_starts = (
+        copy = Text(self.raw, self.path, self.scope, self.kind, exhaustive=True, most=self.most, scores=self.scores)
+        copy._norm, copy._map, copy._folded, copy._line_starts = (
             self._norm, self._map, self._folded, self._line_starts,
         )  # fmt: skip
-        return other
+        return copy
 
     @property
     def norm(self) -> str:

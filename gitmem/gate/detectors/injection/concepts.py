@@ -75,14 +75,14 @@ def read(unit: str) -> dict[Concept, tuple[int, int]]:
     """The concepts of a unit of folded text: concept -> (start, end) of the first place found that does not begin in a
     quotation. A unit that is nearly all quotation (`quotes`) is read as a whole."""
     spans = quotes(unit)
-    found: dict[Concept, tuple[int, int]] = {}
+    places: dict[Concept, tuple[int, int]] = {}
     for language in languages(unit):
         for concept, pattern in _patterns(language):
-            if concept not in found:
+            if concept not in places:
                 place = _first_outside(pattern, unit, spans)
                 if place:
-                    found[concept] = place
-    return found
+                    places[concept] = place
+    return places
 
 
 def _first_outside(pattern: re.Pattern[str], unit: str, spans: list[tuple[int, int]]) -> tuple[int, int] | None:

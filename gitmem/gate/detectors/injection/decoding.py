@@ -252,14 +252,14 @@ def _stretches(kind: str, pattern: re.Pattern[str], raw: str) -> Iterator[re.Mat
     if hint is None:
         yield from pattern.finditer(raw)
         return
-    done = 0
+    searched_end = 0
     for first, last in runs(raw, *hint):
-        at = max(first, done)
-        while at < last:
-            match = pattern.search(raw, at, last + 8)
+        start = max(first, searched_end)
+        while start < last:
+            match = pattern.search(raw, start, last + 8)
             if match is not None and kind == "base64":  # may continue over the next lines, beyond `last`
                 match = pattern.match(raw, match.start())
             if match is None:
                 break
             yield match
-            at = done = max(match.end(), at + 1)
+            start = searched_end = max(match.end(), start + 1)

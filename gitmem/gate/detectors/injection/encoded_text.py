@@ -87,7 +87,7 @@ def _of_row(row: list[View], exhaustive: bool) -> Iterator[Match]:
     )
     alone = (match for view in row for match in _read(view))
     if together and exhaustive:  # the places are masked, and the text between them is not
-        yield from list(alone) or [replace(each, start=v.start, end=v.end) for each in together for v in row]
+        yield from list(alone) or [replace(match, start=v.start, end=v.end) for match in together for v in row]
     elif together:
         yield next(alone, together[0])
 
@@ -104,10 +104,11 @@ def _puzzles(text: Text) -> Iterator[Match]:
     for view in puzzles(text.folded, exhaustive=text.exhaustive):
         readable = view.kind in READABLE
         if view.kind == SPLIT:  # skip it unless the joined words add a word with weight to the line
-            new = {token for token in tokens(view.text) - tokens(text.folded[view.start : view.end]) if token in weight}
-            if sum(weight[token] for token in new) < 0.5:
+            new_words = tokens(view.text) - tokens(text.folded[view.start : view.end])
+            added = {token for token in new_words if token in weight}
+            if sum(weight[token] for token in added) < 0.5:
                 continue
-            readable = not any([token.isascii() for token in new])  # emphasis without spaces is usual in CJK text
+            readable = not any([token.isascii() for token in added])  # emphasis without spaces is usual in CJK text
         order = _order(Text(view.text), _PUZZLE_BOOST)
         if order:
             start, end = text.to_raw(view.start, view.end)
@@ -138,10 +139,10 @@ def _acrostic(text: Text) -> list[tuple[int, int]]:
     places are those of all lines. Bisection finds first the end and then the beginning of the run, with at most twenty
     readings.
     """
-    places = [at for at in first_letters(text.folded) if text.folded[at].isascii()]
+    places = [offset for offset in first_letters(text.folded) if text.folded[offset].isascii()]
 
     def instructs(first: int, last: int) -> bool:
-        spelled = segment("".join(text.folded[at] for at in places[first:last]))
+        spelled = segment("".join(text.folded[offset] for offset in places[first:last]))
         return bool(spelled) and bool(_instruction(Text(spelled or ""), _PUZZLE_BOOST))
 
     too_short, last = 0, len(places)  # instructs(0, last) stays true
@@ -158,7 +159,7 @@ def _acrostic(text: Text) -> list[tuple[int, int]]:
             first = middle
         else:
             too_late = middle
-    return [text.to_raw(at, at + 1) for at in places[first:last]]
+    return [text.to_raw(offset, offset + 1) for offset in places[first:last]]
 
 
 def _invisible_payloads(text: Text) -> Iterator[Match]:

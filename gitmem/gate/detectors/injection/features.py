@@ -65,7 +65,7 @@ def neighbour_buckets(line: str, prefix: str) -> set[int]:
     buckets: set[int] = set()
     for token in near:
         if is_cjk(token):
-            buckets.update([bucket(f"{prefix}{one}{other}") for one, other in pairwise(token)])
+            buckets.update([bucket(f"{prefix}{first}{second}") for first, second in pairwise(token)])
         elif len(token) > 1 or not token.isalnum():
             buckets.add(bucket(prefix + token))
     return buckets

@@ -78,15 +78,15 @@ def comments(raw: str) -> Iterator[tuple[int, int]]:
 def _elements(raw: str, lowered: str, opening: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """(start, end) of the content of each element whose opening tag matches; at most 4,000 characters, without elements
     inside another. `lowered`: `raw` in lower case, with the same offsets."""
-    done = 0
+    content_end = 0
     for match in opening.finditer(raw):
-        if match.start() < done:
+        if match.start() < content_end:
             continue
         limit = min(len(raw), match.end() + 4000)
-        done = lowered.find(f"</{match.group(1).lower()}", match.end(), limit)
-        if done < 0:
-            done = limit
-        yield match.end(), done
+        content_end = lowered.find(f"</{match.group(1).lower()}", match.end(), limit)
+        if content_end < 0:
+            content_end = limit
+        yield match.end(), content_end
 
 
 def places(raw: str) -> Iterator[Hidden]:

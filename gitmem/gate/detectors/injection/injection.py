@@ -56,10 +56,10 @@ def detect(text: Text) -> Iterator[Match]:
     yield from _plain_orders(text)
 
 
-def _message(what: str, severity: Severity, text: Text) -> str:
-    """The message of a finding. `what`: the concepts in words. A warning outside instruction files also says in which
-    files a person's own rules belong."""
-    message = Message("reads as an instruction to an agent: {}", what)
+def _message(concepts: str, severity: Severity, text: Text) -> str:
+    """The message of a finding. `concepts`: the concepts in words. A warning outside instruction files also says in
+    which files a person's own rules belong."""
+    message = Message("reads as an instruction to an agent: {}", concepts)
     if severity is Severity.WARN and text.scope is not Scope.INSTRUCTIONS:
         message = joined("; ", [message, "a rule of your own belongs in USER.md, SOUL.md or AGENTS.md"])
     return message
@@ -82,8 +82,8 @@ def _plain_orders(text: Text) -> Iterator[Match]:
         rule = "injection-instruction"
         if C.NO_ASKING in order.costs:
             rule = "injection-poisoning"
-        what = " + ".join(cost.value for cost in order.costs)
-        yield Match(rule, severity, *text.to_raw(order.start, order.end), _message(what, severity, text))
+        concepts = " + ".join(cost.value for cost in order.costs)
+        yield Match(rule, severity, *text.to_raw(order.start, order.end), _message(concepts, severity, text))
 
 
 EXAMPLES: dict[str, Examples] = {

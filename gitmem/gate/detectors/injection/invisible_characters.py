@@ -91,14 +91,14 @@ def _bidi(raw: str, exhaustive: bool) -> Iterator[Match]:
         )
     if not _EMBEDDINGS.search(raw):
         return
-    offset = 0
+    line_start = 0
     for line in raw.split("\n"):
         opened = [match.start() for match in _EMBEDDINGS.finditer(line)]
         if len(opened) > len(_CLOSERS.findall(line)) or (opened and not _RTL.search(line) and len(opened) > 1):
-            for at in opened if exhaustive else opened[:1]:
+            for place in opened if exhaustive else opened[:1]:
                 message = "a change of direction that this line does not end"
-                yield Match("invisible-bidi", Severity.BLOCK, offset + at, offset + at + 1, message)
-        offset += len(line) + 1
+                yield Match("invisible-bidi", Severity.BLOCK, line_start + place, line_start + place + 1, message)
+        line_start += len(line) + 1
 
 
 def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:

@@ -297,7 +297,7 @@ def find(folded: str) -> Iterator[Order]:
         if european and _EUROPEAN_HINTS.search(sentence):
             unquoted = sentence
             if spans:
-                unquoted = "".join(" " if any([a <= at < b for a, b in spans]) else c for at, c in enumerate(sentence))
+                unquoted = "".join(" " if any([a <= i < b for a, b in spans]) else c for i, c in enumerate(sentence))
             costs += [cost for cost in _european_costs(unquoted) if cost not in costs]
         if costs and not _TALKS.search(sentence):
             yield Order(start, end, tuple(costs), len(costs) > 1 or C.OVERRIDE in costs)
@@ -306,18 +306,18 @@ def find(folded: str) -> Iterator[Order]:
 def _sentences(folded: str) -> Iterator[tuple[int, int]]:
     """The sentences of a text that have at least 12 characters; one of more than _MAX_ORDER_CHARACTERS in parts of that
     length, which overlap."""
-    at = 0
+    line_start = 0
     for line in folded.split("\n"):
-        start = at
+        start = line_start
         for end in [*(match.end() for match in _STOP.finditer(line)), len(line)]:
-            last = at + end
+            last = line_start + end
             while last - start > _MAX_ORDER_CHARACTERS:
                 yield start, start + _MAX_ORDER_CHARACTERS
                 start += _MAX_ORDER_CHARACTERS - 80
             if last - start >= 12:
                 yield start, last
             start = last
-        at += len(line) + 1
+        line_start += len(line) + 1
 
 
 _STOP = lazy(r"(?<=[^\d\W]{2})[.!?](?=\s)")

@@ -89,8 +89,8 @@ def _keyboard(text: str) -> str:
     from gitmem.gate.detectors.folding import compose_letters
 
     letters = "".join(_KEYS.get(c, _KEYS.get(c.lower(), c)) for c in text)
-    for pair, one in _DIPHTHONGS:
-        letters = letters.replace(pair, one)
+    for pair, diphthong in _DIPHTHONGS:
+        letters = letters.replace(pair, diphthong)
     return re.sub("[ㄱ-ㅣ]+", lambda run: compose_letters(run.group()), letters)
 
 
@@ -117,18 +117,18 @@ def _readings(
 ) -> Iterator[tuple[int, int, str]]:
     """(start, end, reading) of each line with a sign whose reading differs from the line. A very long line is read in
     parts around the signs."""
-    done = 0
-    for match in sign(folded):
-        if match < done:
+    read_end = 0
+    for offset in sign(folded):
+        if offset < read_end:
             continue
-        start = folded.rfind("\n", 0, match) + 1
-        end = folded.find("\n", match)
+        start = folded.rfind("\n", 0, offset) + 1
+        end = folded.find("\n", offset)
         if end < 0:
             end = len(folded)
-        done = end
+        read_end = end
         if end - start > _LONGEST_LINE:  # a part of a very long line
-            start = max(start, match - 200)
-            end = done = min(end, start + _LONGEST_LINE)
+            start = max(start, offset - 200)
+            end = read_end = min(end, start + _LONGEST_LINE)
         line = folded[start:end]
         text = reading(line)
         if text and text != line:
@@ -162,7 +162,7 @@ def _acrostic(folded: str) -> Iterator[View]:
         return
     places = first_letters(folded)
     if len(places) >= 8:
-        spelled = segment("".join(folded[at] for at in places if folded[at].isascii()))
+        spelled = segment("".join(folded[offset] for offset in places if folded[offset].isascii()))
         if spelled:
             yield View(ACROSTIC, 0, len(folded), spelled)
 
@@ -171,26 +171,26 @@ def first_letters(folded: str) -> list[int]:
     """Offsets of the first letter of each line after its list markers, at most 400. A line that begins with anything
     but a letter is left out."""
     places: list[int] = []
-    at = 0
+    line_start = 0
     for line in folded.split("\n"):
-        first = at + len(line) - len(line.lstrip(_BULLETS))
-        if folded[first : first + 1].isalpha() and first < at + len(line):
+        first = line_start + len(line) - len(line.lstrip(_BULLETS))
+        if folded[first : first + 1].isalpha() and first < line_start + len(line):
             places.append(first)
-        at += len(line) + 1
+        line_start += len(line) + 1
     return places[:400]
 
 
 _BULLETS = " \t>*#0123456789.)-"
 
 
-def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:
-    """A function that yields the offsets of a text's words in the table `known`, if at least `least` different ones are
+def _by_words(known_words: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:
+    """A function that yields the offsets of a text's words in the table `known_words`, if at least `least` different ones are
     there."""
 
     def signs(folded: str) -> Iterator[int]:
         shown = _strange(folded)
         if shown:
-            shown = known() & shown
+            shown = known_words() & shown
         if len(shown) >= least:
             yield from (m.start() for m in _WORD.finditer(folded) if m.group() in shown)
 

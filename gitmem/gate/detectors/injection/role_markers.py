@@ -132,8 +132,8 @@ def find_markers(text: Text) -> Iterator[Match]:
     different texts behind markers, a match says that the rest was not read."""
     folded = text.folded
     places = _marker_places(folded)
-    last = -1
-    read: set[str] = set()
+    marker_end = -1
+    read_texts: set[str] = set()
     elements = _OpenElements()
     labels = sum(folded[first:end].rstrip().endswith(":") for first, end in places)
     if labels:
@@ -143,7 +143,7 @@ def find_markers(text: Text) -> Iterator[Match]:
     else:
         breaks = []
     for first, end in places:
-        if first < last:
+        if first < marker_end:
             continue
         marker = folded[first:end]
         if PEM_FRAME.search(marker):
@@ -156,20 +156,20 @@ def find_markers(text: Text) -> Iterator[Match]:
         else:
             line_end = len(folded)
         line = folded[line_start : min(line_end, line_start + 600)]
-        own, hard = elements.ends_own(marker), bool(_HARD_MARKER.search(marker))
-        here = start - line_start
-        last = end
-        if own or any([a <= here < b for a, b in _shown_as_code(line)]):
+        ends_own, hard = elements.ends_own(marker), bool(_HARD_MARKER.search(marker))
+        column = start - line_start
+        marker_end = end
+        if ends_own or any([a <= column < b for a, b in _shown_as_code(line)]):
             continue
         after = _text_after(marker, folded[end : end + _MAX_READ_CHARACTERS])
-        read.add(after)
-        if len(read) > _MAX_MARKERS:
+        read_texts.add(after)
+        if len(read_texts) > _MAX_MARKERS:
             message = "more markers of roles than can be read"
             yield Match("injection-role-marker", Severity.BLOCK, *text.to_raw(start, end), message, unread=True)
             if not text.exhaustive:
                 return
             continue
-        talked = hard and bool(_TALK.search(line[:here]) or _TALK.search(line[here + len(marker) :]))
+        talked = hard and bool(_TALK.search(line[:column]) or _TALK.search(line[column + len(marker) :]))
         plain = shown_code(folded).is_fenced(start) or (labels >= _MIN_LOG_LABELS and marker.rstrip().endswith(":"))
         if (hard and not talked) or _precedes_instruction(after, hard, plain):
             yield _role_marker(text, start, end, hard)

@@ -68,9 +68,9 @@ def parse(data: bytes) -> Scorer:
     if magic != MAGIC or version != VERSION or crc32(data[CHECKED:]) != checksum:
         raise ValueError("the scorer of instructions is damaged or of another version")
     levels, codes = data[HEADER.size : first], data[first:]
-    both = bytearray(2 * BUCKETS)
-    both[0::2], both[1::2] = codes.translate(levels[0::2]), codes.translate(levels[1::2])
-    weights = array("h", bytes(both))
+    weight_bytes = bytearray(2 * BUCKETS)
+    weight_bytes[0::2], weight_bytes[1::2] = codes.translate(levels[0::2]), codes.translate(levels[1::2])
+    weights = array("h", bytes(weight_bytes))
     if sys.byteorder == "big":
         weights.byteswap()
     return Scorer(unit, bias, sway, warn, block, weights)
@@ -92,9 +92,9 @@ def score(
     value = own_score(sentence)
     if value < learned.warn - SLACK:
         return value
-    own, size = _word_weights(sentence)
+    word_weight, size = _word_weights(sentence)
     classes, count = _class_weights(sentence)
-    total, square = own + CLASSES * classes, size + CLASSES**2 * count
+    total, square = word_weight + CLASSES * classes, size + CLASSES**2 * count
     buckets = concept_buckets(concepts(sentence))
     total += CONCEPT * sum([learned.weights[bucket] for bucket in buckets])
     square += CONCEPT**2 * len(buckets)
@@ -109,8 +109,8 @@ def score(
 def own_score(sentence: str) -> float:
     """The score of a sentence from its own words alone, as a logit."""
     learned = load()
-    own, size = _word_weights(sentence)
-    return learned.bias + learned.unit * own / sqrt(max(size, MIN_VECTOR_LENGTH))
+    word_weight, size = _word_weights(sentence)
+    return learned.bias + learned.unit * word_weight / sqrt(max(size, MIN_VECTOR_LENGTH))
 
 
 @lru_cache(maxsize=MAX_CACHED_SENTENCES)

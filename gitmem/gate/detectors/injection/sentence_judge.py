@@ -113,7 +113,7 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
     """The verdict on every unit above the warning threshold, in order of place. A unit more than
     _MAX_BELOW_BLOCK_WITHOUT_COST below the blocking threshold needs a cost (`has_cost`) too. Equal units are judged once,
     unless the text is exhaustive."""
-    seen: set[tuple[str, str, str]] = set()
+    judged: set[tuple[str, str, str]] = set()
     exhaustive, scores = text.exhaustive, text.scores
     least = word_weights.load().least - boost
     learned = scorer.load()
@@ -132,9 +132,9 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
             if weight < least and unit.start >= line.start:  # it can matter only together with the lines before it
                 continue
             key = (unit.text, before, after)
-            if key in seen and not exhaustive:
+            if key in judged and not exhaustive:
                 continue
-            seen.add(key)
+            judged.add(key)
             score = scores.get(key)
             if score is None:
                 if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
@@ -153,8 +153,8 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
 
 def _only_signs_in(says: str, block: float) -> bool:
     """Whether a sentence would not block without the words that name what signs its request in."""
-    rest = without_sign_in(says)
-    return rest != says and C.SECRET not in read(rest) and score_of(rest, "", "") < block
+    remaining = without_sign_in(says)
+    return remaining != says and C.SECRET not in read(remaining) and score_of(remaining, "", "") < block
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
@@ -222,12 +222,12 @@ def _without_boilerplate(folded: str) -> str:
     return folded
 
 
-def _without_keys(own: re.Match[str]) -> str:
+def _without_keys(comment: re.Match[str]) -> str:
     """Our own comment with blanks for the keys that say nothing; blanks alone if it has no others."""
-    rest = _KEYS.sub(_blank, own.group())
-    if rest.split() == ["<!--", "mem", "-->"]:
-        return " " * len(rest)
-    return rest
+    remaining = _KEYS.sub(_blank, comment.group())
+    if remaining.split() == ["<!--", "mem", "-->"]:
+        return " " * len(remaining)
+    return remaining
 
 
 def _blank(form: re.Match[str]) -> str:

@@ -56,10 +56,10 @@ def lines(folded: str) -> Iterator[Line]:
     or more lines in a row of at most 14 characters also make lines with `pieces`, after the last one of them."""
     short: list[tuple[int, int]] = []
     broken: list[tuple[int, int]] = []  # the lines before, each going on with the sentence of the one before it
-    at = 0
+    next_start = 0
     for line in folded.split("\n"):
-        start, body = at, line.lstrip(_MARKS)
-        at += len(line) + 1
+        start, body = next_start, line.lstrip(_MARKS)
+        next_start += len(line) + 1
         first = start + len(line) - len(body)
         last = first + len(body.rstrip())
         size = last - first

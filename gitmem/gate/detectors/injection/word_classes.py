@@ -52,22 +52,22 @@ def of_token(token: str) -> tuple[int, ...]:
         return (NUMBER,)
     classes = load()
     if not is_cjk(token):
-        known = classes[bucket(token)]
-        if known == NONE:
+        word_class = classes[bucket(token)]
+        if word_class == NONE:
             return ()
-        return (known,)
-    found = []
+        return (word_class,)
+    found_classes = []
     start = 0
     while start < len(token):
         for size in range(min(LONGEST_RUN, len(token) - start), 1, -1):
-            known = classes[bucket(token[start : start + size])]
-            if known != NONE:
-                found.append(known)
+            word_class = classes[bucket(token[start : start + size])]
+            if word_class != NONE:
+                found_classes.append(word_class)
                 start += size
                 break
         else:
             start += 1
-    return tuple(found)
+    return tuple(found_classes)
 
 
 def class_buckets(sentence: str) -> set[int]:
@@ -75,10 +75,10 @@ def class_buckets(sentence: str) -> set[int]:
     row: list[int] = []
     for token in tokens(sentence):
         row += (ADDRESS,) if token == ADDRESSED else of_token(token)
-    pairs = {(row[at], row[at + apart]) for apart in range(1, REACH + 1) for at in range(len(row) - apart)}
-    return {bucket(f"@{one}") for one in row} | {_pair(*pair) for pair in pairs}
+    pairs = {(row[index], row[index + apart]) for apart in range(1, REACH + 1) for index in range(len(row) - apart)}
+    return {bucket(f"@{word_class}") for word_class in row} | {_pair(*pair) for pair in pairs}
 
 
 @lru_cache(maxsize=MAX_CACHED_TOKENS)
-def _pair(one: int, other: int) -> int:
-    return bucket(f"@{one}+{other}")
+def _pair(first: int, second: int) -> int:
+    return bucket(f"@{first}+{second}")

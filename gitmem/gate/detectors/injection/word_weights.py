@@ -33,11 +33,11 @@ def tokens(line: str) -> set[str]:
     """The words of at least two letters and the CJK pairs of a folded line, quoted or not."""
     if line.isascii():
         return set(_ASCII_WORD.findall(line))
-    found = set(_WORD.findall(line))
+    words = set(_WORD.findall(line))
     if _CJK_RUN.search(line):
         for run in _CJK_RUN.findall(_SPACE.sub("", line)):
-            found.update(map("".join, pairwise(run)))
-    return found
+            words.update(map("".join, pairwise(run)))
+    return words
 
 
 @cache
