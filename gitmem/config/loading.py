@@ -31,8 +31,8 @@ def load(
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     warnings: list[str] = []
-    given = [*pairs, *((git_name(name), value, "option") for name, value in (overrides or {}).items())]
-    for key, text, origin in given:
+    settings = [*pairs, *((git_name(name), value, "option") for name, value in (overrides or {}).items())]
+    for key, text, origin in settings:
         name = FIELDS.get(key.lower())
         if name is None:
             if key.count(".") == 1 and key.lower() != PROFILE_SWITCH_TIME:  # mem.profile.NAME.* belongs to `profiles`
@@ -60,12 +60,12 @@ def changed(config: Config, key: str, text: str) -> Config:
 
     Raises BadConfig for an unknown key or an invalid value.
     """
-    wanted = key.lower()
-    if not wanted.startswith("mem."):
-        wanted = f"mem.{wanted}"
-    if wanted not in FIELDS:
+    full_key = key.lower()
+    if not full_key.startswith("mem."):
+        full_key = f"mem.{full_key}"
+    if full_key not in FIELDS:
         raise BadConfig(Message("there is no setting '{}'", key), "'git mem config --list' shows them all")
-    name = FIELDS[wanted]
+    name = FIELDS[full_key]
     value = parse_value(name, text)
     if isinstance(value, tuple):
         value = getattr(config, name) + value
@@ -86,8 +86,8 @@ def _checked_together(config: Config) -> Config:
 
 def _with_folders(config: Config) -> Config:
     """The same, where a path `notes` or `notes/` of memory also matches the Markdown below that folder."""
-    named = [glob.rstrip("/") for glob in config.memory_paths if not any(sign in glob for sign in "*?[")]
-    folders = [f"{glob}/*.md" for glob in named if glob and not glob.endswith(".md")]
+    paths = [glob.rstrip("/") for glob in config.memory_paths if not any(sign in glob for sign in "*?[")]
+    folders = [f"{glob}/*.md" for glob in paths if glob and not glob.endswith(".md")]
     if not folders:
         return config
     return config._replace(memory_paths=tuple(dict.fromkeys([*config.memory_paths, *folders])))

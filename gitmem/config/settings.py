@@ -165,8 +165,8 @@ SETTINGS: dict[str, Setting] = {
 
 def git_name(name: str) -> str:
     """`max_facts` -> `mem.maxFacts`: keys of Git cannot hold `_`."""
-    first, *rest = name.split("_")
-    return "mem." + first + "".join(word.capitalize() for word in rest)
+    first, *others = name.split("_")
+    return "mem." + first + "".join(word.capitalize() for word in others)
 
 
 FIELDS = {git_name(name).lower(): name for name in SETTINGS}  # key as Git prints it, in lower case -> field of Config

@@ -69,12 +69,12 @@ def _union(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
 
 def _shorter(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
     """The user's entries `old`, and after them each entry of .gitmem.toml that gives its type a shorter life."""
-    known, found = lives(old), old
+    user_lives, entries = lives(old), old
     for kind, days in lives(new).items():
         days = max(days, MIN_TRACKED_LIFE_DAYS)
-        if kind not in known or days < known[kind]:
-            found = (*found, f"{kind}={days}d")
-    return found
+        if kind not in user_lives or days < user_lives[kind]:
+            entries = (*entries, f"{kind}={days}d")
+    return entries
 
 
 TIGHTEN: dict[str, Rule] = {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class EmbedderKind(NamedTuple):
-    """A kind of embedder. `module`: name of the module with `open(rest, config, state) -> Embedder`. `form`: its
+    """A kind of embedder. `module`: name of the module with `open(argument, config, state) -> Embedder`. `form`: its
     spelling in a setting. `remote`: whether it sends text to another machine."""
 
     module: str
@@ -61,13 +61,13 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
     """
     from importlib import import_module
 
-    name, _, rest = spec.partition(":")
+    name, _, argument = spec.partition(":")
     kind = EMBEDDERS.get(name)
-    if kind is None or bool(rest) is not (":" in kind.form):
-        first, *others = (each.form for each in EMBEDDERS.values())
+    if kind is None or bool(argument) is not (":" in kind.form):
+        first, *others = (kind.form for kind in EMBEDDERS.values())
         hint = f"git config --global mem.embedder {first} (or {', '.join(others)})"
         raise BadConfig(Message("there is no embedder '{}'", spec), hint)
-    embedder: Embedder = import_module(kind.module).open(rest, config, state)
+    embedder: Embedder = import_module(kind.module).open(argument, config, state)
     return embedder
 
 

@@ -121,8 +121,8 @@ class Endpoint:
         trouble, status = "", 0
         for attempt in range(limits.tries):
             wait = min(2.0**attempt, MAX_WAIT_SECONDS)
-            left = max(1.0, limits.deadline - time.monotonic())
-            timeout = httpx.Timeout(self._timeout or left, connect=min(CONNECT_SECONDS, left))
+            seconds_left = max(1.0, limits.deadline - time.monotonic())
+            timeout = httpx.Timeout(self._timeout or seconds_left, connect=min(CONNECT_SECONDS, seconds_left))
             try:
                 with self._client.stream(
                     "POST", f"{self._url}/{route}", json=body, headers=headers, timeout=timeout
@@ -141,9 +141,9 @@ class Endpoint:
                     trouble += f": {error_text}"
                 if status in limits.final_statuses or (status not in RETRIED_STATUSES and status < 500):
                     break
-                after = answer.headers.get("retry-after", "")
-                if after.isdecimal():
-                    wait = min(float(after), MAX_WAIT_SECONDS)
+                retry_after = answer.headers.get("retry-after", "")
+                if retry_after.isdecimal():
+                    wait = min(float(retry_after), MAX_WAIT_SECONDS)
             if attempt + 1 < limits.tries:
                 if time.monotonic() + wait >= limits.deadline:
                     raise self._late()
@@ -173,10 +173,10 @@ class Endpoint:
             line = line.replace(self._key, "[key]")
         return self._mask(line)[:MAX_ERROR_CHARS]
 
-    def wrong(self, what: str, hint: str = "") -> ModelUnavailable:
-        """The error for an invalid response. `what`: the fault, as the end of the sentence "the answer of HOST ...".
+    def wrong(self, fault: str, hint: str = "") -> ModelUnavailable:
+        """The error for an invalid response. `fault`: the end of the sentence "the answer of HOST ...".
         `hint`: what to try."""
-        return ModelUnavailable(f"the answer of {self.provider} {what}", hint)
+        return ModelUnavailable(f"the answer of {self.provider} {fault}", hint)
 
     def _log(self, state: Path | None, origins: Iterable[tuple[str, str]]) -> None:
         """Record what is about to be sent. Raises ModelUnavailable, so that nothing is sent, if it cannot be

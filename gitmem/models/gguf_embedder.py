@@ -62,14 +62,14 @@ class GgufEmbedder:
             return bytes(4 * self.dims)
         model = self._loaded()
         try:
-            made = model.embed(prefix + text, normalize=False, truncate=True)
+            output = model.embed(prefix + text, normalize=False, truncate=True)
         except (RuntimeError, ValueError) as error:
             raise ModelUnavailable(
                 f"the model '{self.path.name}' makes no embeddings ({type(error).__name__})",
                 "name an embedding model: git config --global mem.embedder gguf:<path>",
             ) from None
         # A model without pooling gives one vector for each token.
-        rows = made if made and isinstance(made[0], list) else [made]
+        rows = output if output and isinstance(output[0], list) else [output]
         numbers = [sum(column) for column in zip(*rows, strict=True)]
         length = math.sqrt(sum(x * x for x in numbers))
         if len(numbers) != self.dims or not math.isfinite(length):

@@ -64,14 +64,14 @@ class GgufJudge:
         while start < len(cut):
             batch = cut[start : start + batch_size]
             start += len(batch)
-            new = [statement for statement in dict.fromkeys(batch) if cache.get(statement) is None]
-            if new and not (is_prepared and self.process.alive):
+            uncached = [statement for statement in dict.fromkeys(batch) if cache.get(statement) is None]
+            if uncached and not (is_prepared and self.process.alive):
                 self.process.prepare(
                     {"system": rubric.system, "examples": rubric.examples, "words": (rubric.yes, rubric.no)}
                 )
                 is_prepared, batch_size = True, STATEMENTS_PER_REQUEST
-            if new:
-                cache.put(dict(zip(new, self._log_odds(new), strict=True)))
+            if uncached:
+                cache.put(dict(zip(uncached, self._log_odds(uncached), strict=True)))
             for statement in batch:
                 log_odds = cache.get(statement)
                 assert log_odds is not None

@@ -43,9 +43,9 @@ class GgufModel:
         """The reply to a prompt, from the cache or the model. At the limit of time or of an answer's bytes it is the
         text so far, marked as cut; without any text OutOfBudget is raised. Any other reply takes its tokens from the
         budget, and is cached as `ReplyCache.put` says."""
-        known = self._cache.known(prompt, self._tokens)
-        if known is not None:
-            return known
+        cached = self._cache.known(prompt, self._tokens)
+        if cached is not None:
+            return cached
         request = {
             "system": prompt.system, "user": prompt.user, "schema": prompt.schema,
             "max_tokens": min(MAX_REPLY_TOKENS, self._tokens),

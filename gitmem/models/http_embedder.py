@@ -79,18 +79,17 @@ class HttpEmbedder:
             raise ValueError(f"{len(texts)} texts have {len(origins)} origins")
         vectors: list[bytes] = []
         while len(vectors) < len(texts):
-            at = len(vectors)
-            count = self._fitting(texts[at : at + self._max_texts])
+            start = len(vectors)
+            count = self._fitting(texts[start : start + self._max_texts])
+            batch = slice(start, start + count)
             deadline = time.monotonic() + max(MIN_BATCH_SECONDS, 2 * self._seconds)
             try:
-                vectors += self._send(
-                    self._prefixes.passage, texts[at : at + count], origins[at : at + count], TRIES, deadline
-                )
+                vectors += self._send(self._prefixes.passage, texts[batch], origins[batch], TRIES, deadline)
             except TimedOut:
                 if count == 1:
                     raise
                 self._max_texts = (count + 1) // 2
-                self._max_chars = sum(map(len, texts[at : at + count])) // 2
+                self._max_chars = sum(map(len, texts[batch])) // 2
         return vectors
 
     def _fitting(self, texts: Sequence[str]) -> int:
@@ -157,5 +156,5 @@ class HttpEmbedder:
         # Some servers return zeros for a text without a word that the model knows.
         return array("f", [x / (length or 1.0) for x in numbers]).tobytes()
 
-    def _wrong(self, what: str) -> ModelUnavailable:
-        return self._server.wrong(what, "is it an embeddings endpoint and model?")
+    def _wrong(self, fault: str) -> ModelUnavailable:
+        return self._server.wrong(fault, "is it an embeddings endpoint and model?")

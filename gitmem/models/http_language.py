@@ -63,9 +63,9 @@ class HttpModel:
     def _complete(self, prompt: Prompt) -> Reply:
         """The reply to a prompt, from the cache or the server; it is cached and its tokens are taken from the budget.
         Raises OutOfBudget at the time limit, and for an answer that is late or too long."""
-        known = self._cache.known(prompt, self._tokens)
-        if known is not None:
-            return known
+        cached = self._cache.known(prompt, self._tokens)
+        if cached is not None:
+            return cached
         if time.monotonic() >= self._deadline:
             raise OutOfBudget("the run took longer than mem.modelSeconds allows")
         try:

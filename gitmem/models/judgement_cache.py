@@ -41,20 +41,20 @@ class JudgementCache:
         """Cache the numbers of statements; in memory only if the folder cannot be written. Before a new file is
         written, the oldest files above MAX_FILES are deleted; a full file is written anew with the newest half of its
         lines."""
-        new = {_hash(statement): value for statement, value in judged.items()}
-        self._known.update(new)
+        values = {_hash(statement): value for statement, value in judged.items()}
+        self._known.update(values)
         if self._file is None:
             return
         try:
             self._file.parent.mkdir(mode=0o700, exist_ok=True)
             if not self._file.exists():
                 files = sorted(self._file.parent.iterdir(), key=lambda path: path.stat().st_mtime)
-                for old in files[: -MAX_FILES + 1]:
-                    old.unlink(missing_ok=True)
+                for oldest in files[: -MAX_FILES + 1]:
+                    oldest.unlink(missing_ok=True)
             elif self._file.stat().st_size > MAX_LINES * MAX_LINE_BYTES:
                 self._file.unlink(missing_ok=True)
-                new = dict(list(self._known.items())[-MAX_LINES // 2 :])
-            append_private(self._file, "".join(f"{name} {value:.4f}\n" for name, value in new.items()).encode())
+                values = dict(list(self._known.items())[-MAX_LINES // 2 :])
+            append_private(self._file, "".join(f"{name} {value:.4f}\n" for name, value in values.items()).encode())
         except OSError:
             return
 
@@ -72,14 +72,14 @@ def _read(file: Path) -> dict[str, float]:
         text = read_regular(file, 2 * MAX_LINES * MAX_LINE_BYTES).decode("ascii", "replace")
     except (OSError, ValueError):
         return {}
-    known = {}
+    values = {}
     for line in text.splitlines():
         name, _, value = line.partition(" ")
         try:
-            known[name] = float(value)
+            values[name] = float(value)
         except ValueError:  # another process was writing the line
             continue
-    return {name: value for name, value in known.items() if len(name) == HASH_DIGITS and value == value}  # no NaN
+    return {name: value for name, value in values.items() if len(name) == HASH_DIGITS and value == value}  # no NaN
 
 
 def _hash(text: str) -> str:

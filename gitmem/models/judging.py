@@ -56,11 +56,11 @@ class Judge(Protocol):
 def open_judge(name: str, setting: Setting) -> Judge:
     """The judge of a setting `gguf:/path/to.gguf`. Raises ModelUnavailable for any other kind of model, if there is no
     such file, it cannot be read, or llama-cpp-python is not installed."""
-    kind, _, rest = name.partition(":")
-    if kind not in JUDGES or not rest:
+    kind, _, path = name.partition(":")
+    if kind not in JUDGES or not path:
         raise ModelUnavailable(
             Message("'{}' cannot judge statements: only gguf:<path> does", name),
             "git config --global mem.modelUse list",
         )
-    judge: Judge = import_module(JUDGES[kind]).open(rest, setting)
+    judge: Judge = import_module(JUDGES[kind]).open(path, setting)
     return judge

@@ -109,9 +109,9 @@ def open_language_model(name: str, setting: Setting) -> LanguageModel:
     Raises ModelUnavailable for an unknown kind, a missing file or a missing library; BadConfig for an address of
     another form.
     """
-    head, _, rest = name.partition(":")
+    head, _, spec = name.partition(":")
     kind = LANGUAGE_MODELS.get(head)
-    if kind is None or not rest:
+    if kind is None or not spec:
         raise ModelUnavailable(Message("there is no language model '{}'", name), FORMS)
-    model: LanguageModel = import_module(kind.module).open(rest, setting)
+    model: LanguageModel = import_module(kind.module).open(spec, setting)
     return model

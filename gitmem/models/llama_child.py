@@ -25,7 +25,7 @@ def main() -> None:
     is {"context"}, in tokens. {"system", "user", "schema", "max_tokens"} asks for a reply: lines of {"piece"}, then
     {"text", "cut", "tokens"} or {"too_long"}. {"system", "examples", "words"} sets a rubric: {"tokens"}, its length.
     {"statements"} asks for their log-odds by the rubric: {"log_odds"}. An error is answered with {"error"}."""
-    out = os.dup(1)
+    output = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # llama.cpp may print there
     with os.fdopen(0, "r", encoding="utf-8") as requests:
@@ -44,19 +44,19 @@ def main() -> None:
                     assert rubric is not None
                     answer = {"log_odds": [rubric.log_odds(statement) for statement in request["statements"]]}
                 else:
-                    answer = _complete(model, request, lambda piece: _write(out, {"piece": piece}))
+                    answer = _complete(model, request, lambda piece: _write(output, {"piece": piece}))
             except CannotJudge as error:
                 answer = {"error": str(error)}
             except Exception as error:  # noqa: BLE001 - the parent turns it into a message
                 answer = {"error": type(error).__name__}
-            _write(out, answer)
+            _write(output, answer)
 
 
-def _write(out: int, answer: dict[str, Any]) -> None:
+def _write(output: int, answer: dict[str, Any]) -> None:
     """Write an answer as one line of JSON, all of it."""
     data = json.dumps(answer).encode() + b"\n"
     while data:
-        data = data[os.write(out, data) :]
+        data = data[os.write(output, data) :]
 
 
 def _load(request: dict[str, Any]) -> Any:
@@ -81,11 +81,11 @@ def _complete(model: Any, request: dict[str, Any], piece: Callable[[str], None])
         return {"too_long": True}
     text, tokens, reason = "", 0, ""
     try:
-        for made in model.create_chat_completion(
+        for event in model.create_chat_completion(
             [{"role": "system", "content": request["system"]}, {"role": "user", "content": request["user"]}],
             grammar=grammar, max_tokens=min(free_tokens, request["max_tokens"]), temperature=0.0, seed=0, stream=True,
         ):  # fmt: skip
-            choice = made["choices"][0]
+            choice = event["choices"][0]
             part = choice["delta"].get("content") or ""
             reason = choice["finish_reason"] or reason
             if part:
@@ -146,10 +146,10 @@ class _Rubric:
         for start in range(0, len(tokens), TOKENS_PER_STEP):
             part = tokens[start : start + TOKENS_PER_STEP]
             batch.n_tokens = len(part)
-            for at, token in enumerate(part):
-                batch.token[at], batch.pos[at] = token, first + start + at
-                batch.n_seq_id[at], batch.seq_id[at][0] = 1, 0
-                batch.logits[at] = start + at == len(tokens) - 1
+            for index, token in enumerate(part):
+                batch.token[index], batch.pos[index] = token, first + start + index
+                batch.n_seq_id[index], batch.seq_id[index][0] = 1, 0
+                batch.logits[index] = start + index == len(tokens) - 1
             if self._library.llama_decode(self.model.ctx, batch) != 0:
                 raise RuntimeError
         return self._library.llama_get_logits_ith(self.model.ctx, -1)
@@ -203,9 +203,9 @@ def _beginning(model: Any) -> list[int]:
     """The BOS token as a list, if the model's vocabulary or its template begins a text with it; else []."""
     from llama_cpp import llama_cpp
 
-    wanted = bool(llama_cpp.llama_vocab_get_add_bos(llama_cpp.llama_model_get_vocab(model.model)))
-    wanted = wanted or "bos_token" in model.metadata.get("tokenizer.chat_template", "")
-    if wanted and model.token_bos() >= 0:
+    begins_with_bos = bool(llama_cpp.llama_vocab_get_add_bos(llama_cpp.llama_model_get_vocab(model.model)))
+    begins_with_bos = begins_with_bos or "bos_token" in model.metadata.get("tokenizer.chat_template", "")
+    if begins_with_bos and model.token_bos() >= 0:
         return [model.token_bos()]
     return []
 
@@ -213,11 +213,11 @@ def _beginning(model: Any) -> list[int]:
 def _first_tokens(model: Any, word: str) -> frozenset[int]:
     """The tokens with which a word can begin: in lower case or capitalised, with or without a space before it. A token
     of only a space does not count."""
-    found = set()
+    first_tokens = set()
     for spelled in (word, f" {word}", word.title(), f" {word.title()}"):
         tokens = _tokens(model, spelled, special=False)
-        found.add(next(token for token in tokens if model.detokenize([token], special=True).strip()))
-    return frozenset(found)
+        first_tokens.add(next(token for token in tokens if model.detokenize([token], special=True).strip()))
+    return frozenset(first_tokens)
 
 
 def _log_sum_exp(logits: Any, tokens: frozenset[int]) -> float:

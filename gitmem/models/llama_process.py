@@ -151,8 +151,8 @@ class LlamaProcess:
         with selectors.DefaultSelector() as ready:
             ready.register(source, selectors.EVENT_READ)
             while b"\n" not in self._rest:
-                left = deadline - time.monotonic()
-                if left <= 0 or not ready.select(left):
+                seconds_left = deadline - time.monotonic()
+                if seconds_left <= 0 or not ready.select(seconds_left):
                     self._finish()
                     raise OutOfBudget("the model took longer than mem.modelSeconds allows and was stopped")
                 data = os.read(source, 1 << 16)

@@ -41,14 +41,14 @@ FAMILIES: tuple[tuple[str, Prefixes], ...] = (
 def prefixes_of(model: str, config: Config) -> Prefixes:
     """The prefixes for a model's name: each from its setting, or from the model's family if the setting is `auto`."""
     name = model.lower().replace("_", "-")
-    known = next((prefixes for pattern, prefixes in FAMILIES if re.search(pattern, name)), NO_PREFIXES)
-    return Prefixes(_chosen(config.query_prefix, known.query), _chosen(config.passage_prefix, known.passage))
+    of_family = next((prefixes for pattern, prefixes in FAMILIES if re.search(pattern, name)), NO_PREFIXES)
+    return Prefixes(_chosen(config.query_prefix, of_family.query), _chosen(config.passage_prefix, of_family.passage))
 
 
-def _chosen(setting: str, known: str) -> str:
+def _chosen(setting: str, of_family: str) -> str:
     """The prefix of a setting: AUTO gives the model's known one, NONE an empty one."""
     if setting == AUTO:
-        return known
+        return of_family
     if setting == NONE:
         return ""
     return setting

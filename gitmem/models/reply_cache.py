@@ -72,9 +72,9 @@ class ReplyCache:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump({"text": reply.text, "too_long": reply.too_long}, file)
             os.replace(name, self._folder / self._name(prompt))
-            kept = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime)
-            for old in kept[:-MAX_REPLIES]:
-                old.unlink(missing_ok=True)
+            files = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime)
+            for oldest in files[:-MAX_REPLIES]:
+                oldest.unlink(missing_ok=True)
         except OSError:
             return
 

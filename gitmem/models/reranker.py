@@ -49,7 +49,7 @@ def rerank(
         return []
     request = json.dumps({"path": str(file.resolve()), "question": question, "passages": list(passages)})
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             child,
             input=request.encode(),
             stdout=subprocess.PIPE,
@@ -64,7 +64,7 @@ def rerank(
             "git config --global mem.rerankHits 5, or a smaller model",
         ) from None
     try:
-        answer = parse_json(done.stdout)
+        answer = parse_json(result.stdout)
         scores = [float(score) for score in answer.get("scores", ())]
     except (ValueError, AttributeError, TypeError):
         raise ModelUnavailable(f"the model '{file.name}' ended by itself", "is it a whole GGUF file?") from None

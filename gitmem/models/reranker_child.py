@@ -27,7 +27,7 @@ def main() -> None:
     """Read {"path", "question", "passages"} from the standard input, write {"scores"} or {"error"} to the standard
     output. An error is "no head" for a model that cannot rank, else the name of an exception. Whatever llama.cpp prints
     is dropped."""
-    out = os.dup(1)
+    output = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # llama.cpp may print there
     request = json.loads(sys.stdin.buffer.read())
@@ -38,7 +38,7 @@ def main() -> None:
             answer = {"scores": scores(request["path"], request["question"], request["passages"])}
     except Exception as error:  # noqa: BLE001 - the parent turns it into a message
         answer = {"error": type(error).__name__}
-    os.write(out, json.dumps(answer).encode())
+    os.write(output, json.dumps(answer).encode())
 
 
 def has_head(path: str) -> bool:
@@ -67,9 +67,9 @@ def scores(path: str, question: str, passages: Sequence[str]) -> list[float]:
             else:
                 tokens = pair(model, c, vocabulary, question, passage)
             batch.n_tokens = len(tokens)
-            for at, token in enumerate(tokens):
-                batch.token[at], batch.pos[at] = token, at
-                batch.n_seq_id[at], batch.seq_id[at][0], batch.logits[at] = 1, 0, True
+            for index, token in enumerate(tokens):
+                batch.token[index], batch.pos[index] = token, index
+                batch.n_seq_id[index], batch.seq_id[index][0], batch.logits[index] = 1, 0, True
             memory = c.llama_get_memory(model.ctx)
             if memory:
                 c.llama_memory_clear(memory, True)
@@ -101,20 +101,20 @@ def pair(model: Any, c: Any, vocabulary: Any, question: str, passage: str) -> li
         ends = [eos if eos >= 0 else sep]
     separators = [sep] if c.llama_vocab_get_add_sep(vocabulary) else []
     between, close = ends + separators, ends or separators
-    first = plain(model, question)[: model.n_ctx() // 2]
-    left = model.n_ctx() - len(begin) - len(first) - len(between) - len(close)
-    return [*begin, *first, *between, *plain(model, passage)[:left], *close]
+    question_tokens = plain(model, question)[: model.n_ctx() // 2]
+    free_tokens = model.n_ctx() - len(begin) - len(question_tokens) - len(between) - len(close)
+    return [*begin, *question_tokens, *between, *plain(model, passage)[:free_tokens], *close]
 
 
 def from_template(model: Any, template: str, question: str, passage: str) -> list[int]:
     """The tokens of the model's own rerank template (Qwen3-Reranker) with `{query}` and `{document}` filled in. Only
     the template may have special tokens. The question is cut at half of the context, the passage at the rest."""
-    before, _, rest = template.partition("{query}")
-    between, _, after = rest.partition("{document}")
+    before, _, behind_query = template.partition("{query}")
+    between, _, after = behind_query.partition("{document}")
     parts = [model.tokenize(text.encode(), add_bos=False, special=True) for text in (before, between, after)]
-    first = plain(model, question)[: model.n_ctx() // 2]
-    left = model.n_ctx() - len(first) - sum(map(len, parts))
-    return [*parts[0], *first, *parts[1], *plain(model, passage)[: max(0, left)], *parts[2]]
+    question_tokens = plain(model, question)[: model.n_ctx() // 2]
+    free_tokens = model.n_ctx() - len(question_tokens) - sum(map(len, parts))
+    return [*parts[0], *question_tokens, *parts[1], *plain(model, passage)[: max(0, free_tokens)], *parts[2]]
 
 
 def plain(model: Any, text: str) -> list[int]:

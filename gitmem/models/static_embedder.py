@@ -59,7 +59,7 @@ def shared() -> "StaticEmbedder":
     return StaticEmbedder()
 
 
-def open(rest: str, config: object, state: object = None) -> "StaticEmbedder":
+def open(argument: str, config: object, state: object = None) -> "StaticEmbedder":
     """The embedder over the shipped table; it has no settings, and no argument is used. Raises ModelUnavailable if the
     table is missing or damaged."""
     return shared()
@@ -92,8 +92,8 @@ class StaticEmbedder:
         self._text = self._offsets + 4 * (rows + 1)
         self._scales = self._text + (text + 3 & ~3)
         self._rows = self._scales + (2 * rows + 3 & ~3)
-        known = magic == MAGIC and version == VERSION and dims and dims % 8 == 0 and slots & slots - 1 == 0 < slots
-        if not known or self._rows + rows * dims != size:
+        valid = magic == MAGIC and version == VERSION and dims and dims % 8 == 0 and slots & slots - 1 == 0 < slots
+        if not valid or self._rows + rows * dims != size:
             raise _damaged()
         self._mask = slots - 1
         self._table = self._integers(self._slots, self._offsets)
@@ -158,8 +158,8 @@ class StaticEmbedder:
     def length(self, word: str) -> float:
         """The length of a word's vector, in the unit of the table; frequent words have short vectors. 0.0 if no piece
         of the word is known."""
-        low, high = (half.words[word] for half in self._halves)
-        return hypot(*self._lanes((low, high)))
+        first, second = (half.words[word] for half in self._halves)
+        return hypot(*self._lanes((first, second)))
 
     def find(self, piece: str) -> int:
         """The number of the table's row for a piece, -1 for an unknown piece."""
@@ -204,14 +204,14 @@ class StaticEmbedder:
         pieces = words(text)
         counts = Counter(pieces)
         if sum(map(len, pieces)) * _ONCE <= _LETTERS_A_SUM:
-            low, high = (half.sum(counts) for half in self._halves)
-            return low, high
+            first, second = (half.sum(counts) for half in self._halves)
+            return first, second
         groups = _groups(counts)
         parts = [[half.lanes(half.sum(group)) for group in groups] for half in self._halves]
         lanes = [[sum(lane) for lane in zip(*part, strict=True)] for part in parts]
-        over = max(0, max(map(abs, chain(*lanes))).bit_length() - 31)
-        low, high = (_packed([lane >> over for lane in part]) for part in lanes)
-        return low, high
+        shift = max(0, max(map(abs, chain(*lanes))).bit_length() - 31)
+        first, second = (_packed([lane >> shift for lane in part]) for part in lanes)
+        return first, second
 
     def read_all(self) -> None:
         """Read all pieces into a dict (20 ms), which makes the embedding of many texts faster."""
@@ -243,12 +243,12 @@ class StaticEmbedder:
 
     def row(self, number: int) -> Sequence[int]:
         """The numbers in one row of the table, in the table's unit. `number`: which row, from 0."""
-        low, high = (half.row(number) for half in self._halves)
-        return self._lanes((low, high))
+        first, second = (half.row(number) for half in self._halves)
+        return self._lanes((first, second))
 
     def _lanes(self, sums: tuple[int, int]) -> "array[int]":
-        low, high = (half.lanes(total) for half, total in zip(self._halves, sums, strict=True))
-        return low + high
+        first, second = (half.lanes(total) for half, total in zip(self._halves, sums, strict=True))
+        return first + second
 
     def all_pieces(self) -> dict[str, int]:
         """Every piece of the vocabulary -> its row in the table."""
@@ -358,21 +358,21 @@ class _Half:
         if not length:
             return bytes(self.count)
         shift = max(0, int(length).bit_length() - 13)
-        low = self._masks.get(shift)
-        if low is None:
-            low = self._masks[shift] = self._ones * (0xFFFF_FFFF >> shift)
+        mask = self._masks.get(shift)
+        if mask is None:
+            mask = self._masks[shift] = self._ones * (0xFFFF_FFFF >> shift)
         factor = round(to * (1 << shift + 16) / length)
         # After the multiplication a lane's upper half has the result + 256 + 128: its fourth byte is 1 unless the
         # result must be clipped. Borrows between lanes cancel in the sum.
-        data = ((total + self._bias) >> shift & low) * factor
+        data = ((total + self._bias) >> shift & mask) * factor
         data += self._ones * ((384 << 16) + (1 << 15) - (_LANE >> shift) * factor)
         all_bytes = data.to_bytes(4 * self.count, "little")
         signed, over = all_bytes[2::4].translate(_FLIPPED), all_bytes[3::4]
         if over.count(1) < self.count:
             clipped = bytearray(signed)
-            for at, high in enumerate(over):
-                if high != 1:
-                    clipped[at] = 127 if high else 129
+            for index, overflow in enumerate(over):
+                if overflow != 1:
+                    clipped[index] = 127 if overflow else 129
             signed = bytes(clipped)
         return signed
 
@@ -409,7 +409,7 @@ class _Rows(dict[int, int]):
 
 def _packed(lanes: Sequence[int]) -> int:
     """The sum with these lanes, the reverse of `_Half.lanes`."""
-    return sum(lane << 32 * at for at, lane in enumerate(lanes))
+    return sum(lane << 32 * index for index, lane in enumerate(lanes))
 
 
 def _finder(pieces: dict[str, int]) -> Find:
@@ -425,14 +425,14 @@ def _weight(count: int) -> int:
 def _groups(counts: dict[str, int]) -> list[dict[str, int]]:
     """The counts split into groups whose sums cannot overflow a lane."""
     groups: list[dict[str, int]] = []
-    left = 0
+    remaining = 0
     for word, count in counts.items():
         cost = len(word) * _weight(count)
-        if cost > left:
+        if cost > remaining:
             groups.append({})
-            left = _LETTERS_A_SUM
+            remaining = _LETTERS_A_SUM
         groups[-1][word] = count
-        left -= cost
+        remaining -= cost
     return groups
 
 

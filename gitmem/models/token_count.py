@@ -34,13 +34,13 @@ def count_of(name: str) -> Count:
     """The function that counts tokens, for a value of `mem.tokenizer`: "" or `pieces` for the built-in one,
     `gguf:<path>` for a model's own. Raises BadConfig for another value, ModelUnavailable if the model or
     llama-cpp-python is missing, or if the table of the built-in pieces is missing or damaged."""
-    kind, _, rest = name.partition(":")
+    kind, _, path = name.partition(":")
     if name in ("", BUILT_IN):
         from gitmem.models.static_embedder import StaticEmbedder
 
         return by_pieces(StaticEmbedder().find)
-    if kind == "gguf" and rest:
-        return by_model(Path(os.path.expanduser(rest)))
+    if kind == "gguf" and path:
+        return by_model(Path(os.path.expanduser(path)))
     raise BadConfig(
         Message("there is no tokenizer '{}'", name), "git config --global mem.tokenizer gguf:<path>, or pieces"
     )
@@ -51,16 +51,16 @@ def by_pieces(find: Find) -> Count:
     an unknown one). It caches the count of each word."""
     from gitmem.models.wordpiece import words  # `estimate` does not need it, and its import takes time
 
-    known: dict[str, float] = {}
+    costs: dict[str, float] = {}
 
     def count(text: str) -> int:
         total = len(_MARK.findall(text)) + LINE_END * text.count("\n")
         if not text.isascii():
             total += len(_BEYOND.findall(text))
         for word in words(text):
-            cost = known.get(word)
+            cost = costs.get(word)
             if cost is None:
-                cost = known[word] = _cost(word, find)
+                cost = costs[word] = _cost(word, find)
             total += cost
         return math.ceil(total)
 
@@ -104,12 +104,12 @@ def by_model(path: Path) -> Count:
             Message("llama.cpp cannot read the vocabulary of '{}' ({})", path.name, type(error).__name__),
             "is it a whole model?",
         ) from None
-    known: dict[str, int] = {}
+    counts: dict[str, int] = {}
 
     def count(text: str) -> int:
-        if text not in known:
-            known[text] = len(model.tokenize(text.encode("utf-8", "replace"), add_bos=False, special=False))
-        return known[text]
+        if text not in counts:
+            counts[text] = len(model.tokenize(text.encode("utf-8", "replace"), add_bos=False, special=False))
+        return counts[text]
 
     return count
 

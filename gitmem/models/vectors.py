@@ -68,10 +68,10 @@ def cosines(vector: Sequence[float], vectors: Sequence[bytes]) -> list[float]:
     columns = b"".join(vectors).hex().encode("ascii").translate(_LEVEL_PLUS_128)
     lanes = bytearray(4 * len(vectors))
     above = below = shift = 0
-    for at, number in enumerate(vector):
+    for dimension, number in enumerate(vector):
         factor = round(number * _SCALE)
         shift += factor
-        lanes[::4] = columns[at::DIMS]
+        lanes[::4] = columns[dimension::DIMS]
         if factor > 0:
             above += factor * int.from_bytes(lanes, "little")
         elif factor:

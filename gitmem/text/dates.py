@@ -145,9 +145,9 @@ def _candidates(text: str, written: date, future: bool) -> Iterator[Mention]:
             continue
         for match in pattern.finditer(text):
             year, month, day = _year_month_day(form, match)
-            made = _date_of(year, month, day, written, future)
-            if made is not None:
-                yield Mention(match.start(), match.end(), made, True)
+            named_day = _date_of(year, month, day, written, future)
+            if named_day is not None:
+                yield Mention(match.start(), match.end(), named_day, True)
     if not _RELATED.search(text):
         return
     if not date.min + _MAX_RELATIVE_DISTANCE < written < date.max - _MAX_RELATIVE_DISTANCE:

@@ -117,10 +117,10 @@ class Days(NamedTuple):
             return 0.0
         if self.day:
             try:
-                named = date(when.year, self.month, self.day)
+                day = date(when.year, self.month, self.day)
             except ValueError:
                 return 0.0
-            late = (when - named).days
+            late = (when - day).days
             if late == 0:
                 return 1.0
             if 0 < late <= 10:
@@ -143,18 +143,18 @@ def days_in_question(text: str, today: date) -> list[Days]:
     spans: list[Days] = []
     lower = text.lower()
     digits = any(c.isdigit() for c in text)
-    named = any(name[:3] in lower for name in english.MONTHS)
-    if text.isascii() and not digits and not named and not any(cue in lower for cue in _CUES):
+    names_month = any(name[:3] in lower for name in english.MONTHS)
+    if text.isascii() and not digits and not names_month and not any(cue in lower for cue in _CUES):
         return spans
-    of_week, left = weekdays_in_question(text, lower, today)
+    of_week, remaining = weekdays_in_question(text, lower, today)
     spans += of_week
     for name, words, unit, count in PAST_TIMES:
-        if _names_it(left, lower, name, words):
+        if _names_it(remaining, lower, name, words):
             spans.append(span_ago(unit, count, today))
             if name:
-                left = _WORDS_IN_ENGLISH[name].sub(" ", left)
+                remaining = _WORDS_IN_ENGLISH[name].sub(" ", remaining)
             for word in words:
-                left = left.replace(word, " ")
+                remaining = remaining.replace(word, " ")
     # `회의 30분 전` is before a meeting: minutes and hours count from now only with `ago` or at a question's start.
     spans += [
         span_ago(ago.unit, ago.number, today)
@@ -168,31 +168,38 @@ def days_in_question(text: str, today: date) -> list[Days]:
     else:
         years = []
     eastern = digits and ("월" in text or "月" in text)
-    for pattern in [p for p, there in ((_ISO, digits), (_NAMED, named), (_EASTERN, eastern)) if there]:
-        for match in pattern.finditer(text):
-            groups = match.groupdict()
-            name = groups["month"].lower()
-            if name.isdigit():
-                month = int(name)
-            else:
-                month = 1 + [m[:3] for m in english.MONTHS].index(name[:3])
-            day = int(groups["day"] or groups.get("before") or 0)
-            verb = name in ("may", "march", "mar") and not (day or groups["year"])
-            if pattern is _NAMED and verb and not _PREPOSITION.search(text[: match.start()]):
-                continue
-            if not 1 <= month <= 12 or day > 31:
-                continue
-            year = int(groups["year"] or 0)
-            if 0 < year < 100:
-                year = year + 2000
-            if not year and len(set(years)) == 1:
-                year = years[0]
-            spans.append(month_days(year, month, day))
+    forms = ((_ISO, digits), (_NAMED, names_month), (_EASTERN, eastern))
+    for pattern in [pattern for pattern, is_possible in forms if is_possible]:
+        dates = (_calendar_days(match, text, years) for match in pattern.finditer(text))
+        spans += [days for days in dates if days is not None]
     if not any(item.first or item.month for item in spans):
         spans += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
     if _SINCE.search(text):
-        spans = [Days(each.first, today) if each.first and each.first <= today else each for each in spans]
+        spans = [Days(item.first, today) if item.first and item.first <= today else item for item in spans]
     return spans
+
+
+def _calendar_days(match: re.Match[str], text: str, years: list[int]) -> Days | None:
+    """The days of a match of _ISO, _NAMED or _EASTERN in `text`; None if it is no date. `years`: the years that the
+    question names; if they are one and the same, it is the year of a match without one."""
+    groups = match.groupdict()
+    name = groups["month"].lower()
+    if name.isdigit():
+        month = int(name)
+    else:
+        month = 1 + [m[:3] for m in english.MONTHS].index(name[:3])
+    day = int(groups["day"] or groups.get("before") or 0)
+    may_be_verb = name in ("may", "march", "mar") and not (day or groups["year"])
+    if may_be_verb and not _PREPOSITION.search(text[: match.start()]):
+        return None
+    if not 1 <= month <= 12 or day > 31:
+        return None
+    year = int(groups["year"] or 0)
+    if 0 < year < 100:
+        year += 2000
+    if not year and len(set(years)) == 1:
+        year = years[0]
+    return month_days(year, month, day)
 
 
 class TimeAgo(NamedTuple):
@@ -217,8 +224,8 @@ def find_spans_up_to_now(text: str) -> Iterator[TimeAgo]:
     달`."""
     if any(word in text for word in ("지난", "최근")) or any(word in text.lower() for word in ("last", "past")):
         for back in _back(text, _LAST):
-            said = text[back.start : back.end]
-            if not (said.startswith("지난") and said.endswith("일") and any(c.isdigit() for c in said)):
+            phrase = text[back.start : back.end]
+            if not (phrase.startswith("지난") and phrase.endswith("일") and any(c.isdigit() for c in phrase)):
                 yield back  # `지난 3일` can also be the third of this month; `지난 3일간` cannot
 
 
@@ -249,15 +256,15 @@ def weekdays_in_question(text: str, lower: str, today: date) -> tuple[list[Days]
         forms = ()
     if not text.isascii() and any(name in text for name in _EASTERN_WEEKDAYS):
         forms = (*forms, *EASTERN_WEEKDAY_FORMS)
-    named: list[Days] = []
-    left = text
+    days: list[Days] = []
+    remaining = text
     for match, week, weekday in find_weekdays(text, forms):
-        if left[match.start() : match.end()] == match[0]:  # not read by an earlier form
+        if remaining[match.start() : match.end()] == match[0]:  # not read by an earlier form
             latest = today - timedelta(days=(today.weekday() - weekday) % 7)
             day = latest if week == "near" else date_of_weekday(week, weekday, today)
-            named.append(Days(day, day))
-            left = left[: match.start()] + " " * len(match[0]) + left[match.end() :]
-    return named, left
+            days.append(Days(day, day))
+            remaining = remaining[: match.start()] + " " * len(match[0]) + remaining[match.end() :]
+    return days, remaining
 
 
 def _start(last: TimeAgo, today: date) -> date | None:

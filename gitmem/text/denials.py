@@ -19,8 +19,8 @@ from gitmem.text.languages import languages_in
 def _pattern(listed: str, languages: tuple[ModuleType, ...]) -> re.Pattern[str]:
     """One pattern for a list of several languages. `listed`: the name of the list in their modules, such as `DENIAL`; a
     module may lack it. Case is ignored in English only."""
-    words = ((each, getattr(each, listed, "")) for each in languages)
-    return re.compile("|".join(f"(?i:{forms})" if each is english else forms for each, forms in words if forms))
+    words = ((language, getattr(language, listed, "")) for language in languages)
+    return re.compile("|".join(f"(?i:{forms})" if language is english else forms for language, forms in words if forms))
 
 
 def denials(text: str) -> frozenset[str]:

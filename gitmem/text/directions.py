@@ -24,11 +24,11 @@ _JAPANESE = lazy(r"(?P<first>[^\s、。はがをで]{1,20})から(?P<second>[^\s
 _CHINESE = lazy(r"[从從](?P<first>[^\s，。从從]{1,20}?)(?:到|往|至|迁移到|搬到)(?P<second>[^\s，。]{1,20})")
 
 
-def is_way_back(one: str, other: str) -> bool:
+def is_way_back(text: str, other_text: str) -> bool:
     """Whether two texts state one direction and its way back: `from Hals to Kiel`, `from Kiel to Hals`. False if both
     also state one and the same direction."""
-    there, back = _directions(one), _directions(other)
-    pairs = [(first, second, *of_other) for first, second in there for of_other in back]
+    directions, other_directions = _directions(text), _directions(other_text)
+    pairs = [(first, second, *of_other) for first, second in directions for of_other in other_directions]
     if any(
         first == other_first and second[:1] == other_second[:1] for first, second, other_first, other_second in pairs
     ):
@@ -47,16 +47,16 @@ def _directions(text: str) -> list[tuple[Words, Words]]:
     """(first end, words from the second end on) of each direction, in lower case; characters in place of words in
     Japanese and Chinese. Of an arrow, whose first end may begin anywhere, all first ends of up to MAX_END_WORDS
     words."""
-    found: list[tuple[Words, Words]] = []
+    directions: list[tuple[Words, Words]] = []
     for before, after in pairwise(_ARROW.split(text)):
         words = _words(before)
-        found += [(words[-count:], _words(after)) for count in range(1, min(MAX_END_WORDS, len(words)) + 1)]
+        directions += [(words[-count:], _words(after)) for count in range(1, min(MAX_END_WORDS, len(words)) + 1)]
     for pattern in (_FROM_TO, _KOREAN):
-        found += [(_words(match["first"]), _words(match["second"])) for match in pattern.finditer(text)]
-    found = [(first, second) for first, second in found if len(first) <= MAX_END_WORDS]
+        directions += [(_words(match["first"]), _words(match["second"])) for match in pattern.finditer(text)]
+    directions = [(first, second) for first, second in directions if len(first) <= MAX_END_WORDS]
     for pattern in (_JAPANESE, _CHINESE):
-        found += [(tuple(match["first"]), tuple(match["second"])) for match in pattern.finditer(text)]
-    return [(first, second) for first, second in found if first and second][:MAX_DIRECTIONS]
+        directions += [(tuple(match["first"]), tuple(match["second"])) for match in pattern.finditer(text)]
+    return [(first, second) for first, second in directions if first and second][:MAX_DIRECTIONS]
 
 
 def _words(text: str) -> Words:
@@ -67,7 +67,7 @@ def _words(text: str) -> Words:
 
 def _begin_alike(words: Words, end: Words) -> bool:
     """Whether `words` begin with an end of a direction; a particle may follow its last word (`B로`)."""
-    own = words[: len(end)]
-    if own == end:
+    beginning = words[: len(end)]
+    if beginning == end:
         return True
-    return len(own) == len(end) and own[:-1] == end[:-1] and without_particle(own[-1]) == end[-1]
+    return len(beginning) == len(end) and beginning[:-1] == end[:-1] and without_particle(beginning[-1]) == end[-1]

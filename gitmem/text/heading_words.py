@@ -74,18 +74,18 @@ def leading_topic(text: str) -> str:
 
 def begins_with_generic_label(text: str) -> bool:
     """Whether a text of one line begins with a label that names a kind of line: `Fix: ...`, `**문제:** ...`."""
-    found = _BEFORE_COLON.match(OPENING_MARKS.sub("", text))
-    return found is not None and any(map(str.isalpha, found[1])) and is_generic_heading(found[1].strip("*_ "))
+    label = _BEFORE_COLON.match(OPENING_MARKS.sub("", text))
+    return label is not None and any(map(str.isalpha, label[1])) and is_generic_heading(label[1].strip("*_ "))
 
 
 def split_topic(text: str) -> tuple[str, str]:
     """(the topic that a text of one line names before its first colon, the text behind that colon); ("", the whole
     text) without one. `leading_topic` says what counts as a topic."""
     bare = OPENING_MARKS.sub("", text)
-    found = _BEFORE_COLON.match(bare)
-    if found is None or "\n" in text.strip():
+    match = _BEFORE_COLON.match(bare)
+    if match is None or "\n" in text.strip():
         return "", text
-    topic = found[1].strip("*_ ")
+    topic = match[1].strip("*_ ")
     if len(topic.split()) > MAX_LEADING_WORDS or is_generic_heading(topic):
         return "", text
-    return topic, bare[found.end() :]
+    return topic, bare[match.end() :]

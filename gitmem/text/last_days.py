@@ -80,28 +80,28 @@ def find_endings(text: str, written: date) -> list[Ending]:
     """
     if not _ENDS.search(text) or not date.min + timedelta(days=62) < written < date(9990, 1, 1):
         return []
-    found: list[Ending] = []
+    endings: list[Ending] = []
     for match in chain(_MONTH_UNTIL.finditer(text), _EASTERN_UNTIL.finditer(text)):
         groups = match.groupdict()
-        named = groups["month"] or groups["month2"]
-        month = int(named) if named.isdigit() else MONTH[named.lower()]
+        month_name = groups["month"] or groups["month2"]
+        month = int(month_name) if month_name.isdigit() else MONTH[month_name.lower()]
         year = int(groups["year"] or groups.get("year2") or 0) or written.year + (month < written.month)
         season = not (groups["year"] or groups.get("year2")) and _BEGINS.search(text[: match.start()])
         if 1 <= month <= 12 and written.year - 100 < year < 9990 and not season:
-            found.append(Ending(*match.span(), _last_of(year, month)))
+            endings.append(Ending(*match.span(), _last_of(year, month)))
     for match in _QUARTER_UNTIL.finditer(text):
         month = 3 * int(match["quarter"])
-        found.append(
+        endings.append(
             Ending(*match.span(), _last_of(int(match["year"] or written.year + (month < written.month)), month))
         )
     for match in chain(_YEAR_UNTIL.finditer(text), _EASTERN_YEAR_UNTIL.finditer(text)):
-        found.append(Ending(*match.span(), date(int(match["year"] or match["year2"]), 12, 31)))
+        endings.append(Ending(*match.span(), date(int(match["year"] or match["year2"]), 12, 31)))
     for match in _NAMED_UNTIL.finditer(text):
         ahead = int((match["which"] or match["other"] or "").strip().lower() == "next")
-        found.append(Ending(*match.span(), _end_of(match["unit"].lower(), ahead, written)))
+        endings.append(Ending(*match.span(), _end_of(match["unit"].lower(), ahead, written)))
     for unit, ahead, pattern in _SPOKEN_UNTIL:
-        found += [Ending(*match.span(), _end_of(unit, ahead, written)) for match in pattern.finditer(text)]
-    return sorted(found)
+        endings += [Ending(*match.span(), _end_of(unit, ahead, written)) for match in pattern.finditer(text)]
+    return sorted(endings)
 
 
 _NUMBERS = {"a": 1, "an": 1, **english.NUMBERS, **korean.COUNTS}

@@ -22,9 +22,9 @@ def between_literal_breaks(text: str) -> list[str]:
     bare = _CODE.sub(lambda code: "`" * len(code[0]), text)
     parts: list[str] = []
     start = 0
-    for found in _BREAK.finditer(bare):
-        if bare.count('"', 0, found.start()) % 2:
+    for match in _BREAK.finditer(bare):
+        if bare.count('"', 0, match.start()) % 2:
             continue
-        parts.append(text[start : found.start()].strip())
-        start = found.end()
+        parts.append(text[start : match.start()].strip())
+        start = match.end()
     return [*parts, text[start:].strip()]

@@ -110,9 +110,9 @@ def _to_the_minute(text: str, now: datetime) -> datetime | None:
     return None
 
 
-def _whole_match(text: str, found: Iterable[TimeAgo]) -> TimeAgo | None:
+def _whole_match(text: str, times: Iterable[TimeAgo]) -> TimeAgo | None:
     """The distance that covers the whole text; None if there is none."""
-    return next((back for back in found if (back.start, back.end) == (0, len(text))), None)
+    return next((back for back in times if (back.start, back.end) == (0, len(text))), None)
 
 
 def _before(back: TimeAgo, now: datetime) -> datetime | None:
@@ -158,8 +158,8 @@ def _of_week(text: str, today: date) -> Days | None:
     something else or names several."""
     if _WEEKDAY.fullmatch(text):
         text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
-    of_week, left = weekdays_in_question(text, text, today)
-    return of_week[0] if len(of_week) == 1 and not left.strip() else None
+    of_week, remaining = weekdays_in_question(text, text, today)
+    return of_week[0] if len(of_week) == 1 and not remaining.strip() else None
 
 
 def end_of(text: str, now: datetime) -> datetime | None:

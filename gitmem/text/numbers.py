@@ -97,18 +97,18 @@ def quantities(text: str) -> list[Quantity]:
     count days.
     """
     dated = [match.span() for match in _CALENDAR.finditer(text)]  # in order, apart from each other
-    found = sorted([*_in_digits(text), *_in_words(text)], key=lambda each: each.start)
-    kept = []
-    for each in found:
-        before = bisect_left(dated, (each.end, 0)) - 1
-        if before < 0 or dated[before][1] <= each.start:
-            kept.append(each)
-    return kept
+    candidates = sorted([*_in_digits(text), *_in_words(text)], key=lambda quantity: quantity.start)
+    undated = []
+    for quantity in candidates:
+        before = bisect_left(dated, (quantity.end, 0)) - 1
+        if before < 0 or dated[before][1] <= quantity.start:
+            undated.append(quantity)
+    return undated
 
 
 def _in_digits(text: str) -> list[Quantity]:
     """The quantities written in digits, in order. A number of many digits before a single letter is no quantity."""
-    found = []
+    result = []
     for match in _QUANTITY.finditer(text):
         # In a range an end without a unit or a power has that of the other end: "90 s to 2 min", "10 to 20 ms".
         low_unit = match["unit"] or match["unit2"] or match["money"] or ""
@@ -124,25 +124,25 @@ def _in_digits(text: str) -> list[Quantity]:
         if match["high"] and high_kind == unit:
             high_factor *= _power(match["power2"] or match["power"])
             high = _value(match["high"], bool(high_unit)) * high_factor
-        found.append(Quantity(match.start(), match.end(), low, unit, high))
-    return found
+        result.append(Quantity(match.start(), match.end(), low, unit, high))
+    return result
 
 
 def _in_words(text: str) -> list[Quantity]:
     """The quantities written in words, in order."""
-    found = []
+    result = []
     for match in _IN_WORDS.finditer(text):
         if match["days"]:
-            count, said = korean.DAYS[match["days"]], "일"
+            count, spelled_unit = korean.DAYS[match["days"]], "일"
         elif match["native"]:
-            count, said = korean.COUNTS[match["native"]], match["unit2"]
+            count, spelled_unit = korean.COUNTS[match["native"]], match["unit2"]
         elif match["han"]:
-            count, said = _HAN[match["han"]], match["unit3"]
+            count, spelled_unit = _HAN[match["han"]], match["unit3"]
         else:
-            count, said = english.NUMBERS[match["word"].lower()], match["unit"]
-        unit, factor = _meant(said)
-        found.append(Quantity(*match.span(), count * factor, unit))
-    return found
+            count, spelled_unit = english.NUMBERS[match["word"].lower()], match["unit"]
+        unit, factor = _meant(spelled_unit)
+        result.append(Quantity(*match.span(), count * factor, unit))
+    return result
 
 
 def _meant(unit: str) -> tuple[str, float]:

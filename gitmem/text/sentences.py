@@ -103,8 +103,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         begin = max(begin, end)
         if start >= last:
             continue
-        said = any(char.isalnum() for char in text[start:last])
-        if spans and (not said or not any(char.isalnum() for char in text[spans[-1][0] : spans[-1][1]])):
+        has_words = any(char.isalnum() for char in text[start:last])
+        if spans and (not has_words or not any(char.isalnum() for char in text[spans[-1][0] : spans[-1][1]])):
             spans[-1] = spans[-1][0], last
         else:
             spans.append((start, last))
@@ -115,35 +115,35 @@ def _ends(text: str) -> Iterator[int]:
     """The offset at which each sentence ends, after its stop and the closing marks that follow the stop. The end of the
     last sentence is left out."""
     whole: list[tuple[int, int]] | None = None
-    at, begin, number = 0, 0, 0  # `number`: the last number of a list within the text
+    offset, begin, number = 0, 0, 0  # `number`: the last number of a list within the text
     marks, counted = 0, 0  # the `**` before the place `counted`
-    while stop := _STOP.search(text, at):
-        at = stop.end()
+    while stop := _STOP.search(text, offset):
+        start, offset = stop.span()
         if stop.group()[0] == "\n":
-            yield stop.start()
-            begin = at
+            yield start
+            begin = offset
             continue
         wide = stop.group()[0] in "。！？．｡"
-        marks, counted = marks + text.count("**", counted, stop.start()), stop.start()
-        closed = (_WIDE_CLOSERS if wide and marks % 2 == 0 else _CLOSERS).match(text, at)
-        end = closed.end() if closed else at
-        if not wide and end < len(text) and not text[end].isspace() and not _goes_on_in_korean(text, stop.start(), at):
+        marks, counted = marks + text.count("**", counted, start), start
+        closed = (_WIDE_CLOSERS if wide and marks % 2 == 0 else _CLOSERS).match(text, offset)
+        end = closed.end() if closed else offset
+        if not wide and end < len(text) and not text[end].isspace() and not _goes_on_in_korean(text, start, offset):
             continue
         if whole is None:
             whole = _wholes(text)
-        inside = bisect_left(whole, (stop.start(), 0)) - 1
+        inside = bisect_left(whole, (start, 0)) - 1
         if inside >= 0 and whole[inside][1] > end:
-            at = whole[inside][1]
+            offset = whole[inside][1]
             continue
-        if _counts(text, begin, stop.start(), number):
+        if _counts(text, begin, start, number):
             number += 1
             continue
-        if not _is_end(text, begin, stop.group(), stop.start(), end):
+        if not _is_end(text, begin, stop.group(), start, end):
             continue
         if note := _NOTE.match(text, end):
             end = note.end()
         yield end
-        at, begin = end, end
+        offset, begin = end, end
 
 
 def _wholes(text: str) -> list[tuple[int, int]]:
@@ -152,10 +152,10 @@ def _wholes(text: str) -> list[tuple[int, int]]:
     ticks: dict[int, list[tuple[int, int]]] = {}
     for run in _CODE.finditer(text):
         ticks.setdefault(run.end() - run.start(), []).append(run.span())
-    found = [
+    spans = [
         (first[0], second[1]) for runs in ticks.values() for first, second in zip(runs[::2], runs[1::2], strict=False)
     ]
-    found += [date.span() for date in _KOREAN_DATE.finditer(text)]
+    spans += [date.span() for date in _KOREAN_DATE.finditer(text)]
     open_at: dict[str, list[int]] = {}
     pairs: list[tuple[int, int]] = []
     for mark in _BRACKET.finditer(text):
@@ -171,8 +171,8 @@ def _wholes(text: str) -> list[tuple[int, int]]:
         else:
             pairs.append((quote, mark.end()))
             quote = -1
-    found += [pair for pair in pairs if pair[1] - pair[0] <= LONGEST_PAIR]
-    return _outermost(found)
+    spans += [pair for pair in pairs if pair[1] - pair[0] <= LONGEST_PAIR]
+    return _outermost(spans)
 
 
 def _outermost(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -193,29 +193,25 @@ def _goes_on_in_korean(text: str, stop: int, after: int) -> bool:
 def _counts(text: str, begin: int, stop: int, number: int) -> bool:
     """Whether the stop at `stop` belongs to a number of a list inside the text, as in `1. Redis 2. Kafka 3. SQS`.
     `begin`: the start of the sentence. `number`: the last number of that list, 0 before the first."""
-    if text[stop] != "." or not (found := _NUMBER_BEFORE.search(text, max(0, stop - 6), stop)):
+    if text[stop] != "." or not (match := _NUMBER_BEFORE.search(text, max(0, stop - 6), stop)):
         return False
-    first = found.start() == begin or text[max(0, found.start() - 2) : found.start()].rstrip()[-1:] in (
-        ":",
-        ";",
-        "",
-        "：",
-    )
-    return int(found.group()) == number + 1 and (number > 0 or first)
+    start = match.start()
+    is_first = start == begin or text[max(0, start - 2) : start].rstrip()[-1:] in (":", ";", "", "：")
+    return int(match.group()) == number + 1 and (number > 0 or is_first)
 
 
-def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
+def _is_end(text: str, begin: int, stop: str, stop_start: int, end: int) -> bool:
     """Whether a sentence ends at a stop. `begin`: the offset of the sentence. `stop`: the stop itself, at the offset
-    `at`. `end`: the offset after its closing marks."""
+    `stop_start`. `end`: the offset after its closing marks."""
     if len(text) - end < 80:
         after = text[end:].lstrip()
     else:
         after = text[end : end + 80].lstrip()
     if not after:
         return True
-    found = _NEXT.match(after)
-    word = (found and found.group(1)) or ""
-    quoted = any(char in "\"”’»'」』" for char in text[at + len(stop) : end])
+    match = _NEXT.match(after)
+    word = (match and match.group(1)) or ""
+    quoted = any(char in "\"”’»'」』" for char in text[stop_start + len(stop) : end])
     if stop[0] in "。！？．｡":
         return not (_DIRECT_SPEECH.match(after) or (quoted and not text[end].isspace()))
     if after[0] in ",;:)]}、，；：" or (quoted and word.islower()):
@@ -223,48 +219,49 @@ def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
     if stop[0] in "!?":
         return True
     if len(stop) > 1 or stop[0] == "…":
-        apart = at == begin or text[at - 1].isspace() or text[at - 1] in "-–/"
+        apart = stop_start == begin or text[stop_start - 1].isspace() or text[stop_start - 1] in "-–/"
         goes_on = word.islower() or word.isdigit() or "ぁ" <= word[:1] <= "ん"  # a particle: `File → Open… を選ぶ`
         return not (apart or goes_on)
-    return _full_stop_ends(text, begin, at, end, word)
+    return _full_stop_ends(text, begin, stop_start, end, word)
 
 
-def _full_stop_ends(text: str, begin: int, at: int, end: int, word: str) -> bool:
-    """Whether a full stop at `at` ends the sentence that begins at `begin`; it does not after a list mark, an ordinal,
-    an initial or an abbreviation. `word`: the word after it."""
-    if at - begin < LONGEST_LIST_MARK and _LIST_MARK.match(text, begin, at):
+def _full_stop_ends(text: str, begin: int, stop: int, end: int, word: str) -> bool:
+    """Whether a full stop at `stop` ends the sentence that begins at `begin`; it does not after a list mark, an
+    ordinal, an initial or an abbreviation. `word`: the word after it."""
+    if stop - begin < LONGEST_LIST_MARK and _LIST_MARK.match(text, begin, stop):
         return False
-    lower, opener = word.islower(), word.lower() in OPENERS and not word.islower()
-    if number := _NUMBER_BEFORE.search(text, max(0, at - 6), at):
-        ordinal = lower and int(number.group()) <= HIGHEST_ORDINAL
-        return not (ordinal or _MONTH.match(text, at + 1) or _ARTICLE_BEFORE.search(text, max(begin, at - 16), at))
-    if _DATE_BEFORE.search(text, max(0, at - 6), at):
-        return word[:1].isalpha() and not lower
-    before = _WORD_BEFORE.search(text, max(begin, at - 24), at)
-    if before is None or text[at - 1] > "\u2fff":
+    is_lower, is_opener = word.islower(), word.lower() in OPENERS and not word.islower()
+    if number := _NUMBER_BEFORE.search(text, max(0, stop - 6), stop):
+        ordinal = is_lower and int(number.group()) <= HIGHEST_ORDINAL
+        article = _ARTICLE_BEFORE.search(text, max(begin, stop - 16), stop)
+        return not (ordinal or _MONTH.match(text, stop + 1) or article)
+    if _DATE_BEFORE.search(text, max(0, stop - 6), stop):
+        return word[:1].isalpha() and not is_lower
+    match = _WORD_BEFORE.search(text, max(begin, stop - 24), stop)
+    if match is None or text[stop - 1] > "\u2fff":
         return True
-    said = before.group()
-    small = said.lower()
-    if len(said) == 1:
-        return not _is_initial(text, begin, before.start(), said, word)
-    if small in NUMBER_ABBREVIATIONS and word[:1].isdigit():
+    previous_word = match.group()
+    lowered = previous_word.lower()
+    if len(previous_word) == 1:
+        return not _is_initial(text, begin, match.start(), previous_word, word)
+    if lowered in NUMBER_ABBREVIATIONS and word[:1].isdigit():
         return False
-    if small in CLOSING_ABBREVIATIONS:
-        return opener or (small in ("etc", "usw", "osv") and not lower and not word.isdigit())
-    short = "." in said and len(small) <= 5  # e.g, z.B, U.S.A
-    return not (small in ABBREVIATIONS or (short and not (opener and said.isupper())))
+    if lowered in CLOSING_ABBREVIATIONS:
+        return is_opener or (lowered in ("etc", "usw", "osv") and not is_lower and not word.isdigit())
+    is_short = "." in previous_word and len(lowered) <= 5  # e.g, z.B, U.S.A
+    return not (lowered in ABBREVIATIONS or (is_short and not (is_opener and previous_word.isupper())))
 
 
-def _is_initial(text: str, begin: int, at: int, letter: str, word: str) -> bool:
+def _is_initial(text: str, begin: int, start: int, letter: str, word: str) -> bool:
     """Whether a single letter before a stop is an initial or abbreviation (`J. Smith`, `z. B.`), not a grade or
     plan."""
     if not letter.isascii():
         return False
-    if letter.islower() or _INITIAL_BEFORE.search(text, max(begin, at - 4), at):
+    if letter.islower() or _INITIAL_BEFORE.search(text, max(begin, start - 4), start):
         return word.islower() or word.lower() not in OPENERS
-    previous = _PREVIOUS_WORD.search(text, max(begin, at - 40), at)
+    previous = _PREVIOUS_WORD.search(text, max(begin, start - 40), start)
     if previous is None:
-        return not text[begin:at].strip("\"'([*_ ") and word[:1].isalpha()
+        return not text[begin:start].strip("\"'([*_ ") and word[:1].isalpha()
     name = previous.group(1)
     if name.lower() in LABELS or not word[:1].isalpha() or word.islower():
         return False

@@ -99,14 +99,14 @@ def _runs(word: str) -> Iterator[tuple[str, str]]:
         yield word, OTHER
         return
     runs = [("".join(part), script) for script, part in groupby(word, _script)]
-    at = 0
-    while at < len(runs):
-        token, script = runs[at]
-        at += 1
+    index = 0
+    while index < len(runs):
+        token, script = runs[index]
+        index += 1
         if script == OTHER:
-            while at + 1 < len(runs) and runs[at][1] == JOINT and runs[at + 1][1] == OTHER:
-                token += runs[at][0] + runs[at + 1][0]
-                at += 2
+            while index + 1 < len(runs) and runs[index][1] == JOINT and runs[index + 1][1] == OTHER:
+                token += runs[index][0] + runs[index + 1][0]
+                index += 2
         if script != JOINT:
             yield token, script
 
@@ -156,10 +156,10 @@ def other_kana(term: str) -> str:
     if not bare or not "ぁ" <= bare[0] <= "ヶ":
         return ""
     if all("ァ" <= letter <= "ヶ" for letter in bare):
-        other = "".join(letter if letter == "ー" else chr(ord(letter) - _KATAKANA_OFFSET) for letter in term)
-        if other in japanese.GRAMMAR_PAIRS:
+        hiragana = "".join(letter if letter == "ー" else chr(ord(letter) - _KATAKANA_OFFSET) for letter in term)
+        if hiragana in japanese.GRAMMAR_PAIRS:
             return ""
-        return other
+        return hiragana
     if all("ぁ" <= letter <= "ゖ" for letter in bare) and term not in japanese.GRAMMAR_PAIRS:
         return "".join(letter if letter == "ー" else chr(ord(letter) + _KATAKANA_OFFSET) for letter in term)
     return ""
@@ -254,9 +254,9 @@ def stem(word: str) -> str:
             break
     for suffix in _STEP4:
         if word.endswith(suffix):
-            rest = word[: -len(suffix)]
-            if _measure(rest) > 1 and (suffix != "ion" or rest.endswith(("s", "t"))):
-                word = rest
+            base = word[: -len(suffix)]
+            if _measure(base) > 1 and (suffix != "ion" or base.endswith(("s", "t"))):
+                word = base
             break
     if word.endswith("e"):
         measure = _measure(word[:-1])
@@ -320,23 +320,25 @@ def meaningful_pairs(token: str) -> tuple[tuple[str, ...], bool]:
     pairs of STOP_PAIRS carry none. If no other pair is left, all pairs are returned instead; for a run of one letter,
     that letter."""
     pairs = [a + b for a, b in pairwise(token)] or [token]
-    found = [pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS]
-    return tuple(found or pairs), not found
+    useful = [
+        pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS
+    ]
+    return tuple(useful or pairs), not useful
 
 
 def telling_terms(text: str) -> frozenset[str]:
     """The search terms of a text, without those of its stop words."""
-    found = (terms_of_token(token, script) for token, script in tokens(nfkc(text)))
-    return frozenset(term for parts, stop in found if not stop for term in parts)
+    terms_and_stops = (terms_of_token(token, script) for token, script in tokens(nfkc(text)))
+    return frozenset(term for parts, stop in terms_and_stops if not stop for term in parts)
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def distinct_term_count(text: str) -> int:
     """The number of different search terms of a text, read as a question; of a text with stop words only, the number of
     these."""
-    found: set[str] = set()
+    telling: set[str] = set()
     dropped: set[str] = set()
     for token, script in tokens(nfkc(text)):
         parts, stop = terms_of_token(token, script)
-        (dropped if stop else found).update(parts)
-    return len(found or dropped)
+        (dropped if stop else telling).update(parts)
+    return len(telling or dropped)
