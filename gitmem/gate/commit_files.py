@@ -118,11 +118,11 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     imported: list[BlobPlace] = []
     if base and policy.imported:
         imported = newly_imported(repo, [base], repo.entries(tip), commit=tip)
-    promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.wanted, *change.attributes)))
+    promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.scanned, *change.attributes)))
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
         (Blob(MESSAGE, name.encode("utf-8", "surrogateescape"), commit=oid) for name, oid in names.items()),
-        read_blobs(repo, _once(chain((row for change in changed for row in change.wanted), imported)), policy),
+        read_blobs(repo, _once(chain((row for change in changed for row in change.scanned), imported)), policy),
     )
     findings = [*_findings_of(repo, changed, policy), *_rewritten(repo, changed, merges, reasoned, policy)]
     rows = [(row, change.commit) for change in changed for row in change.settings]
@@ -178,14 +178,14 @@ def files_with_tags_and_notes(repo: Repository, revs: Sequence[str], policy: Pol
 class CommitChange:
     """The parts of one commit that the gate checks, chosen by paths and modes alone.
 
-    `commit`: its oid. `wanted`: blobs to scan. `attributes`: its .gitattributes files. `links`: symbolic links in place
-    of files that agents read. `added`: paths of new files to scan. `rewrites`: changes and deletions of daily logs and
-    MEMORY.md, without files that the commit moves unchanged to another memory path. `settings`: changes of
+    `commit`: its oid. `scanned`: blobs to scan. `attributes`: its .gitattributes files. `links`: symbolic links in
+    place of files that agents read. `added`: paths of new files to scan. `rewrites`: changes and deletions of daily
+    logs and MEMORY.md, without files that the commit moves unchanged to another memory path. `settings`: changes of
     .gitmem.toml. `findings`: findings that need no text.
     """
 
     commit: str
-    wanted: tuple[BlobPlace, ...]
+    scanned: tuple[BlobPlace, ...]
     attributes: tuple[BlobPlace, ...]
     links: tuple[BlobPlace, ...]
     added: tuple[str, ...]

@@ -348,7 +348,7 @@ def _with_nul(match: Match, places: list[int]) -> Match:
 def _distinct(matches: Sequence[Match]) -> list[Match]:
     """The matches without each secret that lies inside another secret of at least its severity: one token is one
     finding."""
-    kept: list[Match] = []
+    distinct: list[Match] = []
     reach = reach_blocking = -1  # where the secrets kept so far end; all begin no later than the next one
     for match in sorted(set(matches), key=lambda m: (m.start, -m.end, m.severity, m.rule, m.message)):
         if match.secret:
@@ -357,8 +357,8 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
             reach = max(reach, match.end)
             if match.severity is Severity.BLOCK:
                 reach_blocking = max(reach_blocking, match.end)
-        kept.append(match)
-    return kept
+        distinct.append(match)
+    return distinct
 
 
 def finding_of(match: Match, inspection: Inspection, policy: Policy) -> Finding:
@@ -467,16 +467,16 @@ def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]
     `secrets`: sorted, without overlaps. `nothing`: True shows no character of a secret, False its first ones
     (`mask`)."""
     parts, copied_end = [], start
-    for a, b in _touching(secrets, start, end):
-        if b <= copied_end:
+    for secret_start, secret_end in _touching(secrets, start, end):
+        if secret_end <= copied_end:
             continue
-        tail = WORD.match(raw, b, max(b, min(len(raw), b + 512)))
-        parts.append(raw[copied_end : max(a, copied_end)])
-        parts.append(mask(raw[a:b], nothing=nothing))
+        tail = WORD.match(raw, secret_end, max(secret_end, min(len(raw), secret_end + 512)))
+        parts.append(raw[copied_end : max(secret_start, copied_end)])
+        parts.append(mask(raw[secret_start:secret_end], nothing=nothing))
         if tail:
             copied_end = tail.end()
         else:
-            copied_end = b
+            copied_end = secret_end
     parts.append(raw[copied_end:end])
     return "".join(parts)
 

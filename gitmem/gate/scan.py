@@ -56,20 +56,20 @@ class Report:
         return replace(self, findings=others, before=before)
 
 
-def scan(source: Source, policy: Policy, *, workers: int = 1, read: Read = scan_blob) -> Report:
+def scan(source: Source, policy: Policy, *, workers: int = 1, scan_one: Read = scan_blob) -> Report:
     """Scan every blob of a source once per path, and the names of all its files.
 
-    `workers`: processes to scan in, used from MIN_BLOBS_FOR_PROCESSES blobs on. `read`: scans one blob in place of
+    `workers`: processes to scan in, used from MIN_BLOBS_FOR_PROCESSES blobs on. `scan_one`: scans one blob in place of
     `scan_blob` (a cache, for instance); only with one worker. Raises BrokenProcessPool when a process dies, and what
     reading the blobs raises.
     """
-    assert workers < 2 or read is scan_blob
+    assert workers < 2 or scan_one is scan_blob
     findings: list[Finding] = []
     skipped: list[Skipped] = []
     count = size = 0
     names: dict[str, str] = {}  # file name -> the first commit that has it
     policy_with_ids = policy
-    for blob, blob_findings in _scanned_blobs(source.blobs, policy, workers, read):
+    for blob, blob_findings in _scanned_blobs(source.blobs, policy, workers, scan_one):
         if source.ids is not None and any(finding.rule in RANDOM_RULES for finding in blob_findings):
             if not policy_with_ids.ids:
                 policy_with_ids = replace(policy, ids=source.ids())
@@ -122,17 +122,17 @@ def scan_text(text: str, path: str, policy: Policy) -> list[Finding]:
 
 
 def _scanned_blobs(
-    blobs: Iterable[Blob], policy: Policy, workers: int, read: Read
+    blobs: Iterable[Blob], policy: Policy, workers: int, scan_one: Read
 ) -> Iterator[tuple[Blob, Sequence[Finding]]]:
     """(blob, its findings) in order, every (oid, path) once. Lazy; uses processes if `workers` is over 1 and there are
-    MIN_BLOBS_FOR_PROCESSES blobs. `read`: as in `scan`."""
+    MIN_BLOBS_FOR_PROCESSES blobs. `scan_one`: as in `scan`."""
     distinct = _distinct_blobs(blobs)
     first: list[Blob] = []
     if workers > 1:
         first = list(islice(distinct, MIN_BLOBS_FOR_PROCESSES))
     if len(first) < MIN_BLOBS_FOR_PROCESSES:
         for blob in chain(first, distinct):
-            yield blob, read(blob, policy)
+            yield blob, scan_one(blob, policy)
         return
     from gitmem.gate.process_pool import scan_in_processes
 

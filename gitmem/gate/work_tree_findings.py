@@ -52,9 +52,9 @@ class Contents:
         hashes = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
         return self.policy, hashes, self.more
 
-    def scanned(self, read: Read = scan_blob) -> Report:
-        """Scan these files and return the report. `read`: scans one blob in place of `scan_blob`."""
-        return scan(Source(self.blobs, self.more), self.policy, read=read)
+    def scanned(self, scan_one: Read = scan_blob) -> Report:
+        """Scan these files and return the report. `scan_one`: scans one blob in place of `scan_blob`."""
+        return scan(Source(self.blobs, self.more), self.policy, scan_one=scan_one)
 
     def counts(self, report: Report) -> Counts:
         """Count the findings of `report`, which `scanned` returned. `Counts.gone` stays 0."""

@@ -367,10 +367,10 @@ class _Half:
         data = ((total + self._bias) >> shift & mask) * factor
         data += self._ones * ((384 << 16) + (1 << 15) - (_LANE >> shift) * factor)
         all_bytes = data.to_bytes(4 * self.count, "little")
-        signed, over = all_bytes[2::4].translate(_FLIPPED), all_bytes[3::4]
-        if over.count(1) < self.count:
+        signed, overflows = all_bytes[2::4].translate(_FLIPPED), all_bytes[3::4]
+        if overflows.count(1) < self.count:
             clipped = bytearray(signed)
-            for index, overflow in enumerate(over):
+            for index, overflow in enumerate(overflows):
                 if overflow != 1:
                     clipped[index] = 127 if overflow else 129
             signed = bytes(clipped)

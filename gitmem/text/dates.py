@@ -134,29 +134,29 @@ def find_days(text: str, written: date, future: bool = True) -> list[Mention]:
 def _candidates(text: str, written: date, future: bool) -> Iterator[Mention]:
     """Every reading of a day in `text`, the most explicit forms first. The readings may overlap. `written`, `future`:
     as in `find_days`."""
-    monthly = _MONTHLY.search(text) is not None
-    marked = {
+    names_month = _MONTHLY.search(text) is not None
+    may_have = {
         "iso": "-" in text or "/" in text or "." in text,
         "eastern": "월" in text or "月" in text,
         "slash": "/" in text,
     }
     for form, pattern in _CALENDAR_FORMS:
-        if not marked.get(form, monthly):
+        if not may_have.get(form, names_month):
             continue
         for match in pattern.finditer(text):
             year, month, day = _year_month_day(form, match)
             named_day = _date_of(year, month, day, written, future)
             if named_day is not None:
-                yield Mention(match.start(), match.end(), named_day, True)
+                yield Mention(match.start(), match.end(), named_day, states_day=True)
     if not _RELATED.search(text):
         return
     if not date.min + _MAX_RELATIVE_DISTANCE < written < date.max - _MAX_RELATIVE_DISTANCE:
         return  # the calendar of Python ends with the years 1 and 9999
     for away, pattern in _SPOKEN:
         for match in pattern.finditer(text):
-            yield Mention(match.start(), match.end(), written + timedelta(days=away), False)
+            yield Mention(match.start(), match.end(), written + timedelta(days=away), states_day=False)
     for match, week, weekday in find_weekdays(text, (*ENGLISH_WEEKDAY_FORMS, *EASTERN_WEEKDAY_FORMS)):
-        yield Mention(match.start(), match.end(), date_of_weekday(week, weekday, written), False)
+        yield Mention(match.start(), match.end(), date_of_weekday(week, weekday, written), states_day=False)
 
 
 def find_weekdays(text: str, forms: Iterable[tuple[str, re.Pattern[str]]]) -> Iterator[tuple[re.Match[str], str, int]]:

@@ -142,9 +142,9 @@ def days_in_question(text: str, today: date) -> list[Days]:
     order is not that of the text, and spans may overlap."""
     spans: list[Days] = []
     lower = text.lower()
-    digits = any(c.isdigit() for c in text)
+    has_digits = any(c.isdigit() for c in text)
     names_month = any(name[:3] in lower for name in english.MONTHS)
-    if text.isascii() and not digits and not names_month and not any(cue in lower for cue in _CUES):
+    if text.isascii() and not has_digits and not names_month and not any(cue in lower for cue in _CUES):
         return spans
     of_week, remaining = weekdays_in_question(text, lower, today)
     spans += of_week
@@ -163,12 +163,12 @@ def days_in_question(text: str, today: date) -> list[Days]:
     ]
     starts = [_start(last, today) for last in find_spans_up_to_now(text)]
     spans += [Days(start, today) for start in starts if start is not None]
-    if digits:
+    if has_digits:
         years = [int(match["year"]) for match in _YEAR.finditer(text)]
     else:
         years = []
-    eastern = digits and ("월" in text or "月" in text)
-    forms = ((_ISO, digits), (_NAMED, names_month), (_EASTERN, eastern))
+    has_eastern = has_digits and ("월" in text or "月" in text)
+    forms = ((_ISO, has_digits), (_NAMED, names_month), (_EASTERN, has_eastern))
     for pattern in [pattern for pattern, is_possible in forms if is_possible]:
         dates = (_calendar_days(match, text, years) for match in pattern.finditer(text))
         spans += [days for days in dates if days is not None]

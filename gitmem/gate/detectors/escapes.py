@@ -93,11 +93,11 @@ class PlainLines:
         self._plain = Plain("", [], [], [], {})
         self._size = 0
 
-    def take(self, part: str, place: int, end: int = -1) -> None:
+    def take(self, part: str, place: int, end: int | None = None) -> None:
         """Add `part`, which begins at offset `place` of the text; an empty part is ignored. `end`: the offset at which
-        the text's own spelling of the part ends, -1 when the text has it in the same spelling."""
+        the text's own spelling of the part ends, None when the text has it in the same spelling."""
         if part:
-            if end >= 0:
+            if end is not None:
                 self._plain.ends[self._size] = end
             self._parts.append(part)
             self._plain.starts.append(self._size)

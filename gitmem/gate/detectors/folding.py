@@ -105,7 +105,7 @@ class OffsetMap:
         self._raw_end: list[int] = []
         self._copied: list[bool] = []
 
-    def add(self, norm: int, raw: int, raw_end: int, copied: bool) -> None:
+    def add(self, norm: int, raw: int, raw_end: int, *, copied: bool) -> None:
         """Append a piece: its start in the normalised text, its start and end in the raw one, whether it was copied.
         The pieces have to come in the order of their offsets."""
         self._norm.append(norm)
@@ -158,13 +158,13 @@ class _Step(OffsetMap):
                     continue
                 first, last = match.span()
                 if first > copied_end:
-                    self.add(length, copied_end, first, True)
+                    self.add(length, copied_end, first, copied=True)
                     length += first - copied_end
                 if written:
-                    self.add(length, first, last, False)
+                    self.add(length, first, last, copied=False)
                     length += len(written)
                 copied_end = last
-            self.add(length, copied_end, len(text), True)
+            self.add(length, copied_end, len(text), copied=True)
         return super().to_raw(start, end)
 
 

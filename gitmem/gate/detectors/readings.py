@@ -72,7 +72,7 @@ def of_secrets(text: Text) -> list[Reading]:
     differs = disguised(text.raw) and text.norm != text.raw
     if differs:
         source = text.norm
-        readings = [Reading(text.norm, text, None, True)]
+        readings = [Reading(text.norm, text, None, normalised=True)]
     rendered = as_rendered(source)
     for lines, normalised in ((without_seams(text.raw), False), (rendered, differs)):
         if lines is not None:
@@ -85,7 +85,7 @@ def of_passwords(text: Text) -> list[Reading]:
     readings = of_secrets(text)
     lines = without_escapes(text.raw)
     if lines is not None:
-        readings.append(Reading(lines.text, text, lines, False))
+        readings.append(Reading(lines.text, text, lines, normalised=False))
     return readings
 
 
@@ -94,10 +94,10 @@ def of_personal_data(text: Text) -> list[Reading]:
     shows them. A reading that the text has not is left out."""
     readings: list[Reading] = []
     if not text.raw.isascii() and _DECOMPOSED.search(text.raw) is not None:
-        readings = [Reading(text.norm, text, None, True)]
+        readings = [Reading(text.norm, text, None, normalised=True)]
     lines = as_rendered(text.raw)
     if lines is not None:
-        readings.append(Reading(lines.text, text, lines, False))
+        readings.append(Reading(lines.text, text, lines, normalised=False))
     return readings
 
 

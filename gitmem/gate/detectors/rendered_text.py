@@ -71,24 +71,25 @@ class _Signs:
         if sign["break"]:
             shown = "\n"
         if sign["long"] in _ENDS:
-            end = self._end(_ENDS[sign["long"]], end)
-            if end < 0:
+            closing_end = self._end(_ENDS[sign["long"]], end)
+            if closing_end is None:
                 return None
+            end = closing_end
         elif sign["entity"]:
             from html import unescape
 
             shown = folding.normalise(unescape(sign.group()))[0]
-            return _Sign(place, end, shown, shown.isalnum())
-        return _Sign(place, end, shown, False)
+            return _Sign(place, end, shown, of_value=shown.isalnum())
+        return _Sign(place, end, shown, of_value=False)
 
-    def _end(self, closing: str, place: int) -> int:
-        """The offset behind the next `closing` from `place` on; -1 without one."""
+    def _end(self, closing: str, place: int) -> int | None:
+        """The offset behind the next `closing` from `place` on; None without one."""
         if closing in self._absent:
-            return -1
+            return None
         start = self._raw.find(closing, place)
         if start < 0:
             self._absent.add(closing)
-            return -1
+            return None
         return start + len(closing)
 
 

@@ -280,21 +280,21 @@ class Order:
 def find(folded: str) -> Iterator[Order]:
     """The plain orders in a folded text, one for each sentence. Orders in quotations and sentences that talk about
     attacks are left out."""
-    english = any([hint in folded for hint in _HINTS])
-    european = _EUROPEAN_HINTS.search(folded) is not None
-    cjk = not folded.isascii() and has_byte(folded, CJK_BYTES) and any([hint in folded for hint in _CJK_HINTS])
-    if not english and not european and not cjk:
+    has_english = any([hint in folded for hint in _HINTS])
+    has_european = _EUROPEAN_HINTS.search(folded) is not None
+    has_cjk = not folded.isascii() and has_byte(folded, CJK_BYTES) and any([hint in folded for hint in _CJK_HINTS])
+    if not has_english and not has_european and not has_cjk:
         return
     for start, end in _sentences(folded):
         sentence = folded[start:end]
         costs: list[C] = []
         spans = quotes(sentence)
-        forms = [*(_english() if english else ()), *(_cjk() if cjk and not sentence.isascii() else ())]
+        forms = [*(_english() if has_english else ()), *(_cjk() if has_cjk and not sentence.isascii() else ())]
         for cost, form in forms:
             match = form.search(sentence)
             if match is not None and cost not in costs and not any([a <= match.start() < b for a, b in spans]):
                 costs.append(cost)
-        if european and _EUROPEAN_HINTS.search(sentence):
+        if has_european and _EUROPEAN_HINTS.search(sentence):
             unquoted = sentence
             if spans:
                 unquoted = "".join(" " if any([a <= i < b for a, b in spans]) else c for i, c in enumerate(sentence))

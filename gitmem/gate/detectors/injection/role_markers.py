@@ -59,16 +59,16 @@ _TALK = lazy(
 
 
 @lru_cache(maxsize=1 << 10)
-def _precedes_instruction(after: str, hard: bool, shown: bool) -> bool:
-    """Whether the text after a marker is an instruction: after a `hard` marker a likely one too, after a soft marker
-    only a nearly certain one.
+def _precedes_instruction(after: str, *, is_hard: bool, is_shown: bool) -> bool:
+    """Whether the text after a marker is an instruction: a likely one too after a hard marker (`is_hard`), only a nearly
+    certain one after a soft marker.
 
     Text after a soft marker gets a boost, except after a marker that is shown as code or begins the lines of a log
-    (`shown`), and before an empty line, since the marker is a heading then.
+    (`is_shown`), and before an empty line, since the marker is a heading then.
     """
-    if hard:
+    if is_hard:
         return any(True for _ in judge(Text(after)))
-    if shown or _SET_OFF.match(after):
+    if is_shown or _SET_OFF.match(after):
         boost = 0.0
     else:
         boost = _SOFT_MARKER_BOOST
@@ -149,14 +149,9 @@ def find_markers(text: Text) -> Iterator[Match]:
         if PEM_FRAME.search(marker):
             continue
         start = first + (marker[0] == "\n")
-        line_start = breaks[bisect_left(breaks, start) - 1] + 1
-        after_line = bisect_left(breaks, end)
-        if after_line < len(breaks):
-            line_end = breaks[after_line]
-        else:
-            line_end = len(folded)
+        line_start, line_end = _line_span(folded, breaks, start, end)
         line = folded[line_start : min(line_end, line_start + 600)]
-        ends_own, hard = elements.ends_own(marker), bool(_HARD_MARKER.search(marker))
+        ends_own, is_hard = elements.ends_own(marker), bool(_HARD_MARKER.search(marker))
         column = start - line_start
         marker_end = end
         if ends_own or any([a <= column < b for a, b in _shown_as_code(line)]):
@@ -169,10 +164,19 @@ def find_markers(text: Text) -> Iterator[Match]:
             if not text.exhaustive:
                 return
             continue
-        talked = hard and bool(_TALK.search(line[:column]) or _TALK.search(line[column + len(marker) :]))
-        plain = shown_code(folded).is_fenced(start) or (labels >= _MIN_LOG_LABELS and marker.rstrip().endswith(":"))
-        if (hard and not talked) or _precedes_instruction(after, hard, plain):
-            yield _role_marker(text, start, end, hard)
+        is_talked_about = is_hard and bool(_TALK.search(line[:column]) or _TALK.search(line[column + len(marker) :]))
+        is_shown = shown_code(folded).is_fenced(start) or (labels >= _MIN_LOG_LABELS and marker.rstrip().endswith(":"))
+        if (is_hard and not is_talked_about) or _precedes_instruction(after, is_hard=is_hard, is_shown=is_shown):
+            yield _role_marker(text, start, end, is_hard)
+
+
+def _line_span(folded: str, breaks: list[int], start: int, end: int) -> tuple[int, int]:
+    """(start, end) of the line with a marker at start..end; `breaks`: -1, then the offset of each line end."""
+    line_start = breaks[bisect_left(breaks, start) - 1] + 1
+    after_line = bisect_left(breaks, end)
+    if after_line < len(breaks):
+        return line_start, breaks[after_line]
+    return line_start, len(folded)
 
 
 def _text_after(marker: str, after: str) -> str:
@@ -187,10 +191,10 @@ def _text_after(marker: str, after: str) -> str:
     return after
 
 
-def _role_marker(text: Text, start: int, end: int, hard: bool) -> Match:
+def _role_marker(text: Text, start: int, end: int, is_hard: bool) -> Match:
     """The match for a marker at start..end of `text.folded`. A soft marker in a file that is meant to hold instructions
     only warns."""
-    if text.scope is Scope.INSTRUCTIONS and not hard:
+    if text.scope is Scope.INSTRUCTIONS and not is_hard:
         severity = Severity.WARN
     else:
         severity = Severity.BLOCK

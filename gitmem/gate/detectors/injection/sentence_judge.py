@@ -76,13 +76,13 @@ def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Ve
         verdicts.sort(key=lambda v: (v.end - v.start, v.start))
     else:
         verdicts.sort(key=lambda v: (-v.score, v.start))
-    taken = Spans()
+    claimed = Spans()
     blocking = [verdict for verdict in verdicts if verdict.blocks]
-    yield from (verdict for verdict in blocking if taken.claim(verdict.start, verdict.end))
-    yield from (verdict for verdict in _parted(folded) if taken.claim(verdict.start, verdict.end))
+    yield from (verdict for verdict in blocking if claimed.claim(verdict.start, verdict.end))
+    yield from (verdict for verdict in _parted(folded) if claimed.claim(verdict.start, verdict.end))
     if likely:
         others = (verdict for verdict in verdicts if not verdict.blocks)
-        yield from (verdict for verdict in others if taken.claim(verdict.start, verdict.end))
+        yield from (verdict for verdict in others if claimed.claim(verdict.start, verdict.end))
 
 
 def _parted(folded: str) -> Iterator[Verdict]:

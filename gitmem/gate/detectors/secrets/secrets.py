@@ -34,16 +34,16 @@ def _found(text: str, most: int | None = None) -> Iterator[Found]:
     """The secrets in one string, at most `most` of them. Of two that overlap the one of the rule that runs first
     counts."""
     spots = candidates(text)
-    taken = Spans()
+    claimed = Spans()
     all_finds = chain(
-        tokens.find(text, spots), encoded_logins.find(text, spots.low), assignments.find(text, spots, taken)
+        tokens.find(text, spots), encoded_logins.find(text, spots.low), assignments.find(text, spots, claimed)
     )
-    distinct = (secret for secret in all_finds if taken.claim(secret.start, secret.end))
+    distinct = (secret for secret in all_finds if claimed.claim(secret.start, secret.end))
     finds = list(islice(distinct, most))
     for secret in finds:
         for _ in range(_PIECES):
             continuation = tokens.continued(text, secret.end)
-            if continuation is None or not taken.claim(*continuation):
+            if continuation is None or not claimed.claim(*continuation):
                 break
             secret = secret._replace(end=continuation[1])
         yield secret

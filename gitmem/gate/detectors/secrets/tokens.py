@@ -388,14 +388,14 @@ def _inline(text: str, end: int) -> Iterator[Piece]:
     """(offset, piece) of what goes on with a piece that ends at `end` on its line: groups with blanks between them,
     `first half ... second half ...`."""
     for _ in range(_PIECES):
-        follow = patterns.inline_piece.match(text, end)
-        if follow is None:
+        match = patterns.inline_piece.match(text, end)
+        if match is None:
             return
-        piece = follow["tail"].rstrip(".")
+        piece = match["tail"].rstrip(".")
         if piece.isdigit() or (patterns.digit.search(piece) is None and (piece[1:].islower() or is_words(piece))):
             return
-        end = follow.start("tail") + len(piece)
-        yield follow.start("tail"), piece
+        end = match.start("tail") + len(piece)
+        yield match.start("tail"), piece
 
 
 def _lines_after(text: str, end: int) -> list[Piece]:
@@ -474,18 +474,18 @@ def _spelt_out(text: str) -> Iterator[Found]:
 def continued(text: str, end: int) -> tuple[int, int] | None:
     """The span of the rest of a secret that ends at `end`: on the next line, in the next string or behind a `+`;
     None when it does not go on."""
-    follow = (
+    match = (
         patterns.next_line_rest.match(text, end)
         or patterns.string_seam.match(text, end)
         or patterns.sum_rest.match(text, end)
     )
-    if follow is None:
+    if match is None:
         return None
-    value = follow.group("tail")
+    value = match.group("tail")
     random = patterns.digit.search(value) and is_varied(value) and not is_words(value) and entropy(value) > 3.0
     if not random:
         return None
-    return follow.span("tail")
+    return match.span("tail")
 
 
 def find(text: str, candidates: Candidates) -> Iterator[Found]:
