@@ -51,13 +51,13 @@ def parse_range(repo: Repository, text: str) -> CommitRange:
     dots = ".."
     if symmetric:
         dots = "..."
-    first, dots, last = text.partition(dots)
+    base_name, dots, tip_name = text.partition(dots)
     if not dots or text.startswith("-"):
         raise UsageError(Message("'{}' is not a range", text), "write it as A..B, for example origin/main..HEAD")
-    tip = repo.resolve(last or "HEAD")
-    if first and not first.strip("0"):
+    tip = repo.resolve(tip_name or "HEAD")
+    if base_name and not base_name.strip("0"):
         return CommitRange("", tip)
-    target = repo.resolve(first or "HEAD")
+    target = repo.resolve(base_name or "HEAD")
     if symmetric:
         return towards(repo, target, tip)
     return CommitRange(target, tip, target)

@@ -127,23 +127,24 @@ def _scanned_blobs(
     """(blob, its findings) in order, every (oid, path) once. Lazy; uses processes if `workers` is over 1 and there are
     MIN_BLOBS_FOR_PROCESSES blobs. `scan_one`: as in `scan`."""
     distinct = _distinct_blobs(blobs)
-    first: list[Blob] = []
+    first_blobs: list[Blob] = []
     if workers > 1:
-        first = list(islice(distinct, MIN_BLOBS_FOR_PROCESSES))
-    if len(first) < MIN_BLOBS_FOR_PROCESSES:
-        for blob in chain(first, distinct):
+        first_blobs = list(islice(distinct, MIN_BLOBS_FOR_PROCESSES))
+    if len(first_blobs) < MIN_BLOBS_FOR_PROCESSES:
+        for blob in chain(first_blobs, distinct):
             yield blob, scan_one(blob, policy)
         return
     from gitmem.gate.process_pool import scan_in_processes
 
-    yield from scan_in_processes(_first_then_rest(first, distinct), policy, workers)
+    yield from scan_in_processes(_first_then_rest(first_blobs, distinct), policy, workers)
 
 
-def _first_then_rest(first: list[Blob], rest: Iterator[Blob]) -> Iterator[Blob]:
-    """The blobs of `first`, then of `rest`. `first` is cleared before `rest` is read, so that its bytes are freed."""
-    yield from first
-    first.clear()
-    yield from rest
+def _first_then_rest(first_blobs: list[Blob], other_blobs: Iterator[Blob]) -> Iterator[Blob]:
+    """The blobs of `first_blobs`, then of `other_blobs`. `first_blobs` is cleared before `other_blobs` is read, so that
+    its bytes are freed."""
+    yield from first_blobs
+    first_blobs.clear()
+    yield from other_blobs
 
 
 def _distinct_blobs(blobs: Iterable[Blob]) -> Iterator[Blob]:

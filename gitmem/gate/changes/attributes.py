@@ -100,19 +100,19 @@ def _macros(lines: Iterable[tuple[int, str, list[str]]]) -> dict[str, set[str]]:
     for _, pattern, words in lines:
         if pattern.startswith(MACRO):  # two macros of one name count as one: a merge may leave either
             bodies.setdefault(pattern.removeprefix(MACRO), set()).update(words)
-    sets = {name: set().union(*(_attributes_set_by(word, {}) for word in words)) for name, words in bodies.items()}
-    users: dict[str, list[str]] = {name: [] for name in bodies}
+    set_by = {name: set().union(*(_attributes_set_by(word, {}) for word in words)) for name, words in bodies.items()}
+    macros_with: dict[str, list[str]] = {name: [] for name in bodies}
     for name, body in bodies.items():
         for word in body & bodies.keys():
-            users[word].append(name)
-    waiting = [name for name, names in sets.items() if names]
+            macros_with[word].append(name)
+    waiting = [name for name, names in set_by.items() if names]
     while waiting:
         name = waiting.pop()
-        for user in users[name]:
-            if not sets[name] <= sets[user]:
-                sets[user] |= sets[name]
+        for user in macros_with[name]:
+            if not set_by[name] <= set_by[user]:
+                set_by[user] |= set_by[name]
                 waiting.append(user)
-    return sets
+    return set_by
 
 
 def _attributes_set_by(word: str, macros: Mapping[str, set[str]]) -> set[str]:

@@ -46,10 +46,10 @@ def history_findings(repo: Repository, file: rules.FileVersions, policy: Policy,
 
     The file has no finding here when any of the versions is above `policy.limit`.
     """
-    path, olds, new, before = file
-    if before is not None and before != new and len(olds) == 1:
+    path, olds, new, base_oid = file
+    if base_oid is not None and base_oid != new and len(olds) == 1:
         olds = [*olds, new]  # the merge took the version of another parent, which had changed it too
-    oids = [oid for oid in (*olds, new, before) if oid]
+    oids = [oid for oid in (*olds, new, base_oid) if oid]
     if any(size > policy.limit for size in repo.sizes(oids).values()):
         return
     texts = {oid: (data or b"").decode("utf-8", "replace") for oid, data in repo.read_many(oids)}
@@ -57,8 +57,8 @@ def history_findings(repo: Repository, file: rules.FileVersions, policy: Policy,
     if commit and kind(path) is Kind.DAILY:
         today = repo.commit(commit).commit_date.date()
     before_text = None
-    if before is not None:
-        before_text = texts.get(before, "")
+    if base_oid is not None:
+        before_text = texts.get(base_oid, "")
     as_texts = rules.FileVersions(path, [texts.get(oid, "") for oid in olds], texts.get(new, ""), before_text)
     yield from rules.check_history(as_texts, commit=commit, daily=policy.daily, today=today)
 
@@ -103,10 +103,10 @@ def range_settings_loss(
     those of `tip`.
     """
     if base:
-        last = tip
+        last_commit = tip
         if rows:
-            last = rows[-1][1]
-        yield from settings_loss(repo, repo.merge_base(base, tip) or base, tip, last)
+            last_commit = rows[-1][1]
+        yield from settings_loss(repo, repo.merge_base(base, tip) or base, tip, last_commit)
         return
     if not rows:
         return

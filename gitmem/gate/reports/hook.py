@@ -63,15 +63,15 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
     texts = _TEXTS.get(hook, _COMMIT)
     ranked = order(report.findings)
     blocking = [finding for finding in ranked if finding.severity is Severity.BLOCK]
-    first: list[str] = []
-    last: list[str] = []
+    head_lines: list[str] = []
+    tail_lines: list[str] = []
     old_warnings = sum(finding.severity is Severity.WARN for finding in report.before)
     if old_warnings:
-        last += [f"git mem: {counted(old_warnings, 'warning')} stood there before this change: git mem scan"]
+        tail_lines += [f"git mem: {counted(old_warnings, 'warning')} stood there before this change: git mem scan"]
     if blocking:
-        first += [f"git mem: {counted(len(blocking), 'finding')}, so nothing was {texts.refused}"]
-        last += _advice(blocking, texts)
-    return [*first, *_fitting_lines(ranked, MAX_LINES - len(first) - len(last), escape), *last]
+        head_lines += [f"git mem: {counted(len(blocking), 'finding')}, so nothing was {texts.refused}"]
+        tail_lines += _advice(blocking, texts)
+    return [*head_lines, *_fitting_lines(ranked, MAX_LINES - len(head_lines) - len(tail_lines), escape), *tail_lines]
 
 
 def _fitting_lines(ranked: Sequence[Finding], room: int, escape: Callable[[str], str]) -> list[str]:

@@ -61,13 +61,13 @@ def load() -> Scorer:
 
 def parse(data: bytes) -> Scorer:
     """The scorer in the bytes of a file. Raises ValueError for another format, version, size or checksum."""
-    first = HEADER.size + 2 * LEVELS
-    if len(data) != first + BUCKETS:
+    header_end = HEADER.size + 2 * LEVELS
+    if len(data) != header_end + BUCKETS:
         raise ValueError("the scorer of instructions is damaged")
     magic, version, checksum, unit, bias, sway, warn, block = HEADER.unpack_from(data)
     if magic != MAGIC or version != VERSION or crc32(data[CHECKED:]) != checksum:
         raise ValueError("the scorer of instructions is damaged or of another version")
-    levels, codes = data[HEADER.size : first], data[first:]
+    levels, codes = data[HEADER.size : header_end], data[header_end:]
     weight_bytes = bytearray(2 * BUCKETS)
     weight_bytes[0::2], weight_bytes[1::2] = codes.translate(levels[0::2]), codes.translate(levels[1::2])
     weights = array("h", bytes(weight_bytes))
@@ -98,12 +98,12 @@ def score(
     buckets = concept_buckets(concepts(sentence))
     total += CONCEPT * sum([learned.weights[bucket] for bucket in buckets])
     square += CONCEPT**2 * len(buckets)
-    alone = learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
+    score_alone = learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
     for weight, count in (_neighbour(before, "p:"), _neighbour(after, "n:")):
         total += CONTEXT * weight
         square += CONTEXT**2 * count
-    between = learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
-    return learned.bias + max(between, alone - learned.sway)
+    score_in_context = learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
+    return learned.bias + max(score_in_context, score_alone - learned.sway)
 
 
 def own_score(sentence: str) -> float:

@@ -111,11 +111,11 @@ def _logins(text: str, lowered: str) -> Finds:
     for offset in places(lowered, present(lowered, _LOGIN_HINTS)):
         if offset < searched_end:
             continue
-        first = lowered.rfind("\n", searched_end, offset) + 1 or searched_end
+        line_start = lowered.rfind("\n", searched_end, offset) + 1 or searched_end
         searched_end = lowered.find("\n", offset) + 1 or len(lowered)
         if patterns.line_asks.search(lowered, offset, searched_end):
             searched_end = lowered.find("\n", searched_end) + 1 or len(lowered)  # what answers it
-        for match in patterns.user_and_value.finditer(text, first, min(searched_end, first + 600)):
+        for match in patterns.user_and_value.finditer(text, line_start, min(searched_end, line_start + 600)):
             start = match.start("value")
             end = end_of_password(text, start, match.end("value"), match["quote"])[0]
             if is_secret(Candidate(Place.LOGIN, text, start, end, match["user"], match["sign"])):
@@ -175,17 +175,17 @@ def _oracle_logins(text: str) -> Finds:
     """`app/...@//db:1521/ORCL`, in any tool, setting or sentence."""
     offset = text.find("@")
     while offset >= 0:
-        before = None
+        login = None
         if text.find("/", max(0, offset - 66), offset) >= 0:
-            before = patterns.oracle_login_before.search(text, max(0, offset - 96), offset)
-        if before is not None:
+            login = patterns.oracle_login_before.search(text, max(0, offset - 96), offset)
+        if login is not None:
             place = None
             if patterns.oracle_address_behind.match(text, offset):
                 place = Place.CONNECTION
-            elif patterns.oracle_tool_before.search(text, max(0, before.start() - 200), before.start()):
+            elif patterns.oracle_tool_before.search(text, max(0, login.start() - 200), login.start()):
                 place = Place.OPTION
-            if place is not None and is_secret(Candidate(place, text, *before.span("value"))):
-                yield "password-on-command-line", *before.span("value")
+            if place is not None and is_secret(Candidate(place, text, *login.span("value"))):
+                yield "password-on-command-line", *login.span("value")
         offset = text.find("@", offset + 1)
 
 
@@ -236,14 +236,14 @@ def _on_command_lines(text: str, lowered: str) -> Iterator[re.Match[str]]:
             piped = patterns.piped_password.search(text, max(0, offset - 240), offset + 1)
             if piped is not None:
                 yield piped
-    for first, last in _with_option(text):
+    for start, end in _with_option(text):
         for word, pattern in commands("options"):
-            offset = lowered.find(word, first, last)
+            offset = lowered.find(word, start, end)
             while offset >= 0:
-                match = pattern.match(text, offset, min(last, offset + _LONGEST_COMMAND))
+                match = pattern.match(text, offset, min(end, offset + _LONGEST_COMMAND))
                 if match is not None:
                     yield match
-                offset = lowered.find(word, offset + 1, last)
+                offset = lowered.find(word, offset + 1, end)
     words_present = present(lowered, tuple([word for word, _ in commands("anywhere")]))
     for word, pattern in commands("anywhere"):
         if word not in words_present:
@@ -253,11 +253,11 @@ def _on_command_lines(text: str, lowered: str) -> Iterator[re.Match[str]]:
             if match is not None:
                 yield match
     for offset in places(lowered, _OPTIONS):  # `--some-pass`: from its first dash
-        before = lowered[max(0, offset - 18) : offset]
-        for first in range(offset - len(before) + len(before.rstrip(_OPTION_LETTERS)), offset + 1):
+        option_letters = lowered[max(0, offset - 18) : offset]
+        for dash in range(offset - len(option_letters) + len(option_letters.rstrip(_OPTION_LETTERS)), offset + 1):
             match = None
-            if lowered[first] == "-":
-                match = patterns.password_option.match(text, first, _end_of_command(text, offset))
+            if lowered[dash] == "-":
+                match = patterns.password_option.match(text, dash, _end_of_command(text, offset))
             if match is not None:
                 yield match
                 break
@@ -265,31 +265,31 @@ def _on_command_lines(text: str, lowered: str) -> Iterator[re.Match[str]]:
 
 def _with_option(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of each line with an option, with the lines that a backslash joins to it."""
-    last = 0
+    end = 0
     for option in _DASH.finditer(plain(text)):
-        if option.start() < last:
+        if option.start() < end:
             continue
-        first = text.rfind("\n", last, option.start()) + 1 or last
+        start = text.rfind("\n", end, option.start()) + 1 or end
         for _ in range(_LINES):
-            if text[first - 2 : first] == "\\\n":
-                first = text.rfind("\n", last, first - 1) + 1 or last
-        last = option.end() - 1
+            if text[start - 2 : start] == "\\\n":
+                start = text.rfind("\n", end, start - 1) + 1 or end
+        end = option.end() - 1
         for _ in range(_LINES):
-            last = text.find("\n", last + 1)
-            if last < 0 or text[last - 1] != "\\":
+            end = text.find("\n", end + 1)
+            if end < 0 or text[end - 1] != "\\":
                 break
-        if last < 0:
-            last = len(text)
-        yield first, last
+        if end < 0:
+            end = len(text)
+        yield start, end
 
 
 def _end_of_command(text: str, offset: int) -> int:
     """The end of the command at `offset`: of its line, or of the next when that is indented (.netrc) or continued by a
     backslash; at most _LONGEST_COMMAND characters behind `offset`."""
     limit = min(len(text), offset + _LONGEST_COMMAND)
-    last = text.find("\n", offset, limit)
-    if last >= 0 and (text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\"):
-        last = text.find("\n", last + 1, limit)
-    if last < 0:
+    line_end = text.find("\n", offset, limit)
+    if line_end >= 0 and (text[line_end + 1 : line_end + 2] in (" ", "\t") or text[line_end - 1 : line_end] == "\\"):
+        line_end = text.find("\n", line_end + 1, limit)
+    if line_end < 0:
         return limit
-    return last
+    return line_end

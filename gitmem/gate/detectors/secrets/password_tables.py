@@ -116,24 +116,24 @@ def column(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
 
     Columns are separated by commas, semicolons, tabs, or two or more blanks.
     """
-    first = lowered.rfind("\n", max(0, offset - 600), offset) + 1
-    last = lowered.find("\n", offset, offset + 600)
+    head_start = lowered.rfind("\n", max(0, offset - 600), offset) + 1
+    line_end = lowered.find("\n", offset, offset + 600)
     line = ""
-    if last >= 0:
-        line = lowered[first:last]
+    if line_end >= 0:
+        line = lowered[head_start:line_end]
     gap = next((gap for gap in _GAPS if gap.search(line)), None)
     if gap is None:
         return
-    head = [lowered[start:end] for start, end in _fields(lowered, first, last, gap)]
+    head = [lowered[start:end] for start, end in _fields(lowered, head_start, line_end, gap)]
     place = next((index for index, field in enumerate(head) if patterns.password_column.fullmatch(field)), None)
     if place is None or not all([patterns.column_name.fullmatch(field) for field in head]):
         return
     for _ in range(_MOST_ROWS):
-        start, last = last + 1, text.find("\n", last + 1)
-        if last < 0:
-            last = len(text)
-        if last - start <= 2_000:
-            fields = _fields(text, start, last, gap)
+        start, line_end = line_end + 1, text.find("\n", line_end + 1)
+        if line_end < 0:
+            line_end = len(text)
+        if line_end - start <= 2_000:
+            fields = _fields(text, start, line_end, gap)
         else:
             fields = []
         if len(fields) != len(head) or len(head) < 2:
@@ -166,10 +166,10 @@ _AROUND = " \t\r\"'"
 def inserted(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
     """The spans of the plain passwords that an SQL statement inserts, the name of their column at `offset`; `lowered`:
     the text in lower case."""
-    first = lowered.rfind("insert", max(0, offset - 400), offset)
+    insert_start = lowered.rfind("insert", max(0, offset - 400), offset)
     match = None
-    if first >= 0:
-        match = patterns.sql_insert.match(lowered, first)
+    if insert_start >= 0:
+        match = patterns.sql_insert.match(lowered, insert_start)
     if match is None:
         return
     names = match.group("names").split(",")
@@ -177,8 +177,8 @@ def inserted(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
     row_end = match.end()
     while place is not None and (row := patterns.sql_tuple.match(text, row_end)) is not None:
         row_end = row.end()
-        values = list(patterns.sql_value.finditer(text, *row.span("values")))
-        values = [value for value in values if value.group("text") is not None or value.group().strip()]
+        fields = patterns.sql_value.finditer(text, *row.span("values"))
+        values = [field for field in fields if field.group("text") is not None or field.group().strip()]
         value = None
         if len(values) == len(names):
             value = values[place].group("text")

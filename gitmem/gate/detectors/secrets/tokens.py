@@ -287,11 +287,11 @@ def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
 
 def _line(text: str, offset: int) -> str:
     """The line around an offset, at most 200 characters on each side."""
-    first = text.rfind("\n", max(0, offset - 200), offset) + 1 or max(0, offset - 200)
-    last = text.find("\n", offset, offset + 200)
-    if last < 0:
-        last = offset + 200
-    return text[first:last]
+    start = text.rfind("\n", max(0, offset - 200), offset) + 1 or max(0, offset - 200)
+    end = text.find("\n", offset, offset + 200)
+    if end < 0:
+        end = offset + 200
+    return text[start:end]
 
 
 def _across(pieces: list[Piece]) -> Iterator[Found]:
@@ -327,10 +327,10 @@ def _joined(text: str, beginnings: list[tuple[str, list[int]]]) -> Iterator[Foun
     """Tokens whose source joins them out of strings on one line: `"..." + "..."`."""
     for start, offsets in beginnings:
         for offset in offsets:
-            first = patterns.token_piece.match(text, offset)
-            if first is None or not _open_before(text, offset, start):
+            piece = patterns.token_piece.match(text, offset)
+            if piece is None or not _open_before(text, offset, start):
                 continue
-            pieces = [(offset, first.group())]
+            pieces = [(offset, piece.group())]
             while len(pieces) < _PIECES:
                 next_piece = patterns.string_seam.match(text, pieces[-1][0] + len(pieces[-1][1]))
                 if next_piece is None:
@@ -351,12 +351,12 @@ def _in_cells(text: str) -> Iterator[Found]:
     hot = [span for span in runs(text, UNBROKEN, _SHORTEST_PIECE) if digits.find(b"1", *span) >= 0]
     for start, offsets in _beginnings_in(text, hot):
         for offset in offsets if _is_distinct(start) else ():
-            first = patterns.token_piece.match(text, offset)
-            if first is None or len(first.group()) < len(start) + _OF_A_PIECE or not _open_before(text, offset, start):
+            piece = patterns.token_piece.match(text, offset)
+            if piece is None or len(piece.group()) < len(start) + _OF_A_PIECE or not _open_before(text, offset, start):
                 continue
-            if any(True for _ in _tokens_at(first.group(), [(0, len(start))])):
+            if any(True for _ in _tokens_at(piece.group(), [(0, len(start))])):
                 continue  # a whole token in a cell
-            for pieces in _pieces_after(text, *first.span()):
+            for pieces in _pieces_after(text, *piece.span()):
                 end = pieces[-1][0] + len(pieces[-1][1])
                 yield from (token for token in _across(pieces) if (token.start, token.end) == (offset, end))
 
