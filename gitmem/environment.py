@@ -40,8 +40,8 @@ def cache_folder() -> Path:
 
 
 def start_lookup() -> RepositoryLookup:
-    """Start to look up the repository of the current folder; `result()` of the returned value waits for it. Raises
-    GitMemError if git is not installed."""
+    """Start to look up the repository of the current folder and the user's settings; `result()` of the returned value
+    waits, and returns (repository, settings). Raises GitMemError if git is not installed."""
     return RepositoryLookup(Path.cwd(), os.environ)
 
 

@@ -220,8 +220,9 @@ def _environ(repo: Repository) -> dict[str, str]:
 
 
 def rewrite(repo: Repository, change: Rewrite) -> None:
-    """Rewrite every branch, tag and note as `change` says, by git-filter-repo in a process of its own. Raises GitFailed
-    if git-filter-repo fails; the clone may then be partly rewritten."""
+    """Rewrite every branch, tag and note as `change` says, by git-filter-repo in a process of its own. Notes keep
+    naming the old commits until `remove_old_history` moves them. Raises GitFailed if git-filter-repo fails; the clone
+    may then be partly rewritten."""
     parameters = {
         "pattern": change.masking.pattern, "mask": change.masking.mask, "blobs": dict(change.blobs),
         "records": change.records, "paths": [list(pair) for pair in change.masking.paths],

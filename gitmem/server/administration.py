@@ -161,9 +161,9 @@ class Administration:
         `repository`: its name. `there`: whether it exists. `removed`: ISO times of its removals, the newest first.
         `rows`: number of its rows by table. `blob`: number of entries of the blob `oid` (None without `oid`). `copy`:
         what its mirrors on this machine still have (`Mirrors.left_of`; None without `mirrors`). `unreachable`: number
-        of the tenant's `blobs` and `chunks` in no snapshot. `asked`: the newest `limit` requests (`at`, `action`,
-        `hits`, `status`). Raises UsageError for a name that was never used and for an invalid oid, GitFailed for a
-        damaged mirror.
+        of the tenant's `blobs` and `chunks` in no snapshot. `asked`: the newest `limit` requests (`at`, the `token`'s
+        number or the `subject` of a signed token, `action`, `hits`, `status`). Raises UsageError for a name that was
+        never used and for an invalid oid, GitFailed for a damaged mirror.
         """
         if oid and not re.fullmatch(r"[0-9a-f]{40}([0-9a-f]{24})?", oid):
             raise UsageError("'--blob' takes the whole oid of a blob", "git rev-parse COMMIT:PATH")
@@ -175,8 +175,8 @@ class Administration:
             raise UsageError(f"there never was a repository '{repository[:60]}'", "git mem server repositories TENANT")
         numbers = [row[0] for row in (present, *removals) if row is not None]
         requests = self._connection.execute(
-            "SELECT at, action, hits, status FROM audit WHERE tenant = %s AND repositories && %s::integer[]"
-            " ORDER BY id DESC LIMIT %s",
+            "SELECT at, token, subject, action, hits, status FROM audit"
+            " WHERE tenant = %s AND repositories && %s::integer[] ORDER BY id DESC LIMIT %s",
             (tenant, numbers, limit),
         ).fetchall()
         return {
@@ -187,7 +187,7 @@ class Administration:
             "blob": self._rows_of_blob(tenant, numbers, oid) if oid else None,
             "copy": mirrors.left_of(tenant, numbers, oid) if mirrors is not None else None,
             "unreachable": self._unreachable(tenant),
-            "asked": _as_dicts("at action hits status", requests),
+            "asked": _as_dicts("at token subject action hits status", requests),
         }
 
     def _rows_of(self, tenant: int, repositories: Sequence[int]) -> dict[str, int]:

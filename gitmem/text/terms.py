@@ -317,8 +317,8 @@ _remembered_telling = lru_cache(maxsize=MAX_CACHED_TOKENS)(_telling)
 
 def meaningful_pairs(token: str) -> tuple[tuple[str, ...], bool]:
     """(letter pairs of a run of Kana and Han that carry meaning, True if there are none). Pairs of Hiragana only and
-    pairs of STOP_PAIRS carry none. If no other pair is left, all pairs are returned instead; for a run of one letter,
-    that letter."""
+    pairs of STOP_PAIRS carry none. If no other pair is left, all pairs are returned instead. A single letter counts as
+    a pair."""
     pairs = [a + b for a, b in pairwise(token)] or [token]
     useful = [
         pair for pair in pairs if not all("ぁ" <= c <= "ゖ" or c == "ー" for c in pair) and pair not in STOP_PAIRS

@@ -383,7 +383,9 @@ def test_a_removed_repository_is_told_from_one_that_never_was(both: Server) -> N
     both.owner.remove_repository(both.enter("acme"), "acme-own")
     both.work()
     proof = both.owner.audit(both.numbers["acme"], "acme-own")
-    assert not proof["there"] and proof["removed"] and not any(proof["rows"].values()) and proof["asked"]
+    assert not proof["there"] and proof["removed"] and not any(proof["rows"].values())
+    assert [(row["action"], row["subject"]) for row in proof["asked"]] == [("search", "")]
+    assert isinstance(proof["asked"][0]["token"], int)
     with pytest.raises(UsageError, match="never was"):
         both.owner.audit(both.numbers["acme"], "no-such")
 

@@ -228,7 +228,8 @@ def _show_audit(repository: str, value: dict[str, Any]) -> None:
         write(f"{count:>10}  {label}\n")
     if value["copy"] is None:
         say("no copies lie on this machine as it is set up: --config FILE names the server's")
-    _table(value["asked"], as_json=False, empty="nobody asked of it")
+    requests = [{**row, "token": f"token {row['token'] or ''}".rstrip()} for row in value["asked"]]
+    _table(requests, as_json=False, empty="nobody asked of it")
 
 
 @command.command()
