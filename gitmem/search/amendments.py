@@ -94,16 +94,16 @@ class Link(NamedTuple):
 def find_links(lines: Sequence[Line]) -> list[Link]:
     """All links between the lines: first those that a person made, then those that `memory/relation` judged. `lines`:
     best first."""
-    made = []
+    links = []
     for new, later in enumerate(lines):
         if later.replaces_by_hand is not None and later.may_replace:
-            made += [Link(new, old, _proposed(later, lines[old])) for old in sorted(later.replaces_by_hand)]
+            links += [Link(new, old, _proposed(later, lines[old])) for old in sorted(later.replaces_by_hand)]
     words = [frozenset(_words(line)) for line in lines]
     for new, old, later, earlier in [*_pairs(lines, words), *_undated_pairs(lines, words)]:
-        found = _judge(later, earlier)
-        if found is not None:
-            made.append(found._replace(new=new, old=old, proposed=_proposed(later, earlier), day=later.day[:10]))
-    return made
+        judged = _judge(later, earlier)
+        if judged is not None:
+            links.append(judged._replace(new=new, old=old, proposed=_proposed(later, earlier), day=later.day[:10]))
+    return links
 
 
 # (position of the later line, position of the earlier line, later line, earlier line).
@@ -114,7 +114,7 @@ def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[P
     """Yield the MAX_PAIRS pairs of a line and a later one that share the most words, at least MIN_SHARED_WORDS. Both
     have a day, and the later line has MIN_SCORE_SHARE of the earlier one's score. Pairs that a person decided are left
     out."""
-    found: list[tuple[float, int, int]] = []
+    pairs: list[tuple[float, int, int]] = []
     for old, earlier in enumerate(lines[:MAX_REPLACED]):
         for new, later in enumerate(lines):
             if not earlier.day or not later.day or later.replaces_by_hand is not None or not _is_later(later, earlier):
@@ -123,8 +123,8 @@ def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[P
                 continue
             shared = _shared(words[old], words[new])
             if shared >= MIN_SHARED_WORDS and later.score >= MIN_SCORE_SHARE * earlier.score:
-                found.append((-shared, new, old))
-    for _, new, old in sorted(found)[:MAX_PAIRS]:
+                pairs.append((-shared, new, old))
+    for _, new, old in sorted(pairs)[:MAX_PAIRS]:
         earlier, later = lines[old], lines[new]
         if earlier.day == later.day:  # `_is_later` knows the order within the day
             earlier, later = earlier._replace(day=f"{earlier.day}T00"), later._replace(day=f"{later.day}T01")
@@ -137,24 +137,24 @@ def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> It
     This starts a Git process, so only MAX_UNDATED_PAIRS pairs that share the most words (MIN_SHARED_WORDS_UNDATED at
     least) are examined, and of these only pairs in which a line may replace the other.
     """
-    found: list[tuple[float, int, int]] = []
-    for at, line in enumerate(lines[:MAX_REPLACED]):
-        for other in range(at):
-            if (line.day and lines[other].day) or other in line.holds_beside or at in lines[other].holds_beside:
+    pairs: list[tuple[float, int, int]] = []
+    for index, line in enumerate(lines[:MAX_REPLACED]):
+        for other in range(index):
+            if (line.day and lines[other].day) or other in line.holds_beside or index in lines[other].holds_beside:
                 continue
-            if (shared := _shared(words[at], words[other])) >= MIN_SHARED_WORDS_UNDATED:
-                found.append((-shared, at, other))
-    for _, at, other in sorted(found)[:MAX_UNDATED_PAIRS]:
-        pair = [line._replace(day=line.day or EARLY) for line in (lines[at], lines[other])]
-        later = [line._replace(day=LATE) for line in pair]
-        if not _judge(later[1], pair[0]) and not _judge(later[0], pair[1]):
+            if (shared := _shared(words[index], words[other])) >= MIN_SHARED_WORDS_UNDATED:
+                pairs.append((-shared, index, other))
+    for _, index, other in sorted(pairs)[:MAX_UNDATED_PAIRS]:
+        as_early = [line._replace(day=line.day or EARLY) for line in (lines[index], lines[other])]
+        as_late = [line._replace(day=LATE) for line in as_early]
+        if not _judge(as_late[1], as_early[0]) and not _judge(as_late[0], as_early[1]):
             continue
-        one, two = (lines[each].day or lines[each].commit_time() for each in (at, other))
-        if not one or not two or one[: len(two)] == two[: len(one)]:
+        time, other_time = (lines[position].day or lines[position].commit_time() for position in (index, other))
+        if not time or not other_time or time[: len(other_time)] == other_time[: len(time)]:
             continue
-        (first, old), (last, new) = sorted(((one, at), (two, other)))
+        (early_time, old), (late_time, new) = sorted(((time, index), (other_time, other)))
         if lines[new].replaces_by_hand is None and lines[new].score >= MIN_SCORE_SHARE * lines[old].score:
-            yield new, old, _at_time(lines[new], last), _at_time(lines[old], first)
+            yield new, old, _at_time(lines[new], late_time), _at_time(lines[old], early_time)
 
 
 def _at_time(line: Line, moment: str) -> Line:
@@ -162,9 +162,9 @@ def _at_time(line: Line, moment: str) -> Line:
     return line._replace(day=moment, time=line.time or moment[10:])
 
 
-def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+def _shared(words: frozenset[str], other_words: frozenset[str]) -> float:
     """The share of the shorter line's words that the other line has; 0..1."""
-    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
+    return len(words & other_words) / min(len(words), len(other_words)) if words and other_words else 0.0
 
 
 def _words(line: Line) -> Iterator[str]:
@@ -185,28 +185,28 @@ def _judge(later: Line, earlier: Line) -> Link | None:
     old, new = [Said(*line.statement(), line.day, line.type) for line in (earlier, later)]
     if not (old.text and new.text):
         return None
-    beside = earlier.place[0] == later.place[0] and earlier.day[:10] == later.day[:10] and later.time == earlier.time
+    same_time = earlier.place[0] == later.place[0] and earlier.day[:10] == later.day[:10] and later.time == earlier.time
     judged = relation(old, new)
-    chances = judged.probabilities
-    over = chances[Kind.REPLACES] + chances[Kind.ENDS]
-    differs = over + chances[Kind.CONFLICTS]
+    probabilities = judged.probabilities
+    replaced_probability = probabilities[Kind.REPLACES] + probabilities[Kind.ENDS]
+    differs = replaced_probability + probabilities[Kind.CONFLICTS]
     if not judged.automatic:  # not sure enough to mark the older line
-        over = min(over, MIN_MARKED - STEP)
-    if beside or _are_turns(earlier, old, new, differs):  # such lines rarely replace each other
+        replaced_probability = min(replaced_probability, MIN_MARKED - STEP)
+    if same_time or _are_turns(earlier, old, new, differs):  # such lines rarely replace each other
         if differs >= MIN_MARKED:
-            return Link(0, 0, False, over, judged.asks, judged.reason)
+            return Link(0, 0, False, replaced_probability, judged.asks, judged.reason)
         return None
-    if differs + chances[Kind.SAME] < MIN_RELATED:
+    if differs + probabilities[Kind.SAME] < MIN_RELATED:
         return None
-    return Link(0, 0, False, over, judged.asks, judged.reason)
+    return Link(0, 0, False, replaced_probability, judged.asks, judged.reason)
 
 
 def _are_turns(earlier: Line, old: Said, new: Said, differs: float) -> bool:
     """Whether two lines are turns of a conversation. They are not if the later one takes back the earlier one, and the
     two more likely disagree than not. `differs`: the probability that they disagree."""
-    if earlier.reviewed or not (one := _SPEAKER.match(old.text)) or not (other := _SPEAKER.match(new.text)):
+    if earlier.reviewed or not (speaker := _SPEAKER.match(old.text)) or not (later_speaker := _SPEAKER.match(new.text)):
         return False
-    return one[0] != other[0] or differs < MIN_TAKEN_BACK or not _takes_back(new.text, old.text)
+    return speaker[0] != later_speaker[0] or differs < MIN_TAKEN_BACK or not _takes_back(new.text, old.text)
 
 
 def _takes_back(text: str, earlier: str) -> bool:
@@ -218,14 +218,14 @@ def _takes_back(text: str, earlier: str) -> bool:
     return "change" in read(text).cues and names_old_value(earlier, text)
 
 
-def _is_later(one: Line, other: Line) -> bool:
-    """Whether `one` is later than `other`: by day; on one day by line number in the same file (False for a reviewed
+def _is_later(line: Line, other: Line) -> bool:
+    """Whether `line` is later than `other`: by day; on one day by line number in the same file (False for a reviewed
     line), else by time."""
-    if one.day != other.day:
-        return one.day > other.day
-    if one.place[0] and one.place[0] == other.place[0]:
-        return one.place[1] > other.place[1] and not one.reviewed
-    return bool(other.time) and one.time > other.time
+    if line.day != other.day:
+        return line.day > other.day
+    if line.place[0] and line.place[0] == other.place[0]:
+        return line.place[1] > other.place[1] and not line.reviewed
+    return bool(other.time) and line.time > other.time
 
 
 def _proposed(later: Line, earlier: Line) -> bool:
@@ -244,23 +244,23 @@ def _proposed(later: Line, earlier: Line) -> bool:
 _ORIGINS = ("", "user", "agent", "tool", "web")
 
 
-def reordered_scores(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
+def reordered_scores(lines: Sequence[Line], links: Iterable[Link]) -> list[float]:
     """The new score of each line, raised so that a later line comes before the line it replaces, or right after it if
-    the link is a proposal. `made`: the links.
+    the link is a proposal.
 
     Links are followed oldest first, so that the latest of several lines comes before all others. A line whose link to
     another line is a proposal, directly or through other links, stays below that line unless its own score is better.
     """
     scores = [line.score for line in lines]
-    in_order = sorted(made, key=lambda link: (_time_key(lines[link.new]), _time_key(lines[link.old])))
+    in_order = sorted(links, key=lambda link: (_time_key(lines[link.new]), _time_key(lines[link.old])))
     bounds = _bounds(lines, in_order)
     for link in in_order:
-        wanted = scores[link.old] + STEP
+        target = scores[link.old] + STEP
         if link.proposed:
-            wanted = scores[link.old] - STEP
-        bound = min((scores[at] - STEP * room for at, room in bounds.get(link.new, ())), default=wanted)
+            target = scores[link.old] - STEP
+        bound = min((scores[index] - STEP * steps for index, steps in bounds.get(link.new, ())), default=target)
         answers = lines[link.new].score / MIN_SCORE_SHARE  # a chain of links does not raise it above much better lines
-        scores[link.new] = max(scores[link.new], min(wanted, bound, answers))
+        scores[link.new] = max(scores[link.new], min(target, bound, answers))
     return scores
 
 
@@ -269,29 +269,29 @@ def _time_key(line: Line) -> tuple[str, str, int]:
     return line.day, line.time, line.place[1]
 
 
-def _bounds(lines: Sequence[Line], made: Sequence[Link]) -> dict[int, list[tuple[int, int]]]:
+def _bounds(lines: Sequence[Line], links: Sequence[Link]) -> dict[int, list[tuple[int, int]]]:
     """Position of a line -> [(position of a line that it must stay below, how many STEPs below it stays)].
 
     The number of steps keeps several such lines in the order of their times.
     """
-    if not any(link.proposed for link in made):
+    if not any(link.proposed for link in links):
         return {}
-    reached: dict[int, set[int]] = {link.new: set() for link in made}
-    grown = True
-    while grown:  # once or twice: the links are in the order of days but for those set by hand
-        grown = False
-        for link in made:
-            before = len(reached[link.new])
+    reached: dict[int, set[int]] = {link.new: set() for link in links}
+    has_grown = True
+    while has_grown:  # once or twice: the links are in the order of days but for those set by hand
+        has_grown = False
+        for link in links:
+            count = len(reached[link.new])
             reached[link.new] |= {link.old, *reached.get(link.old, ())} - {link.new}
-            grown |= len(reached[link.new]) > before
+            has_grown |= len(reached[link.new]) > count
     below: dict[int, list[int]] = {}
     for new, olds in reached.items():
         for old in olds:
             if lines[new].score < lines[old].score and _proposed(lines[new], lines[old]):
                 below.setdefault(old, []).append(new)
     bounds: dict[int, list[tuple[int, int]]] = {}
-    for old, some in below.items():
-        for new in some:
-            later = sum(_time_key(lines[other]) > _time_key(lines[new]) for other in some)
+    for old, new_lines in below.items():
+        for new in new_lines:
+            later = sum(_time_key(lines[other_new]) > _time_key(lines[new]) for other_new in new_lines)
             bounds.setdefault(new, []).append((old, 1 + later))
     return bounds

@@ -35,13 +35,13 @@ NOUN_LENGTH = 130_000
 
 def _normalized(lists: Iterable[Iterable[str]]) -> frozenset[str]:
     """All words of several lists, in Unicode form NFKC, as `words` returns them."""
-    return frozenset(normalize("NFKC", word) for one in lists for word in one)
+    return frozenset(normalize("NFKC", word) for word_list in lists for word in word_list)
 
 
 # Words that a person says to an agent between two requests, such as thanks.
-COURTESY = _normalized(each.COURTESY for each in LANGUAGES)
+COURTESY = _normalized(language.COURTESY for language in LANGUAGES)
 # Words of greeting, praise and excuse if a prompt has no other word: `good night`, but not `the night shift`.
-GREETING = _normalized(each.GREETING for each in LANGUAGES)
+GREETING = _normalized(language.GREETING for language in LANGUAGES)
 SHORT_NUMBER_WEIGHT = 0.1  # weight of a number of one or two digits, which occurs in many texts by chance
 IDENTIFIER_WEIGHT = 2.0  # weight of an identifier, which a text seldom has by chance
 # The least evidence of an answer to a prompt. docs/context.md has the measurement with prompts by other people.
@@ -144,21 +144,21 @@ def _evidence(asked: WeighedQuestion, text: str, foreign: bool) -> float:
     """The evidence of a text as a whole. `foreign`: whether it is in another script, so that its cosine counts."""
     if not asked.total and not asked.kana:
         return 0.0
-    stands = find_words(asked, text)
-    if not stands.total:
+    found_words = find_words(asked, text)
+    if not found_words.total:
         return 0.0
     if asked.table is None or asked.vector is None:
-        return stands.weight / stands.total
-    near = cosine(asked, text)
-    learned = linear_model.load(__file__, "evidence.tsv").probability(features(asked, text, stands, near))
-    return max(unlearned_evidence(asked, stands, near if foreign else 0.0), learned)
+        return found_words.weight / found_words.total
+    text_cosine = cosine(asked, text)
+    learned = linear_model.load(__file__, "evidence.tsv").probability(features(asked, text, found_words, text_cosine))
+    return max(unlearned_evidence(asked, found_words, text_cosine if foreign else 0.0), learned)
 
 
-def unlearned_evidence(asked: WeighedQuestion, stands: FoundWords, foreign: float) -> float:
+def unlearned_evidence(asked: WeighedQuestion, found_words: FoundWords, foreign_cosine: float) -> float:
     """The evidence that does not come from the regression: ENOUGH if the text has all words of a lookup, or the cosine
-    of a text in another script less `chance`, whichever is more. `foreign`: that cosine; 0 for a text in the same
-    script."""
-    return max(ENOUGH if stands.has_all and asked.is_lookup else 0.0, foreign - asked.chance)
+    of a text in another script less `chance`, whichever is more. `foreign_cosine`: that cosine; 0 for a text in the
+    same script."""
+    return max(ENOUGH if found_words.has_all and asked.is_lookup else 0.0, foreign_cosine - asked.chance)
 
 
 def cosine(asked: WeighedQuestion, text: str) -> float:
@@ -182,75 +182,75 @@ class FoundWords(NamedTuple):
 def find_words(asked: WeighedQuestion, text: str) -> FoundWords:
     """Find the words and runs of a question in a text, without similar words. A text has a word if it has more than
     half of the word's terms."""
-    there = frozenset(terms(text))
+    text_terms = frozenset(terms(text))
     if asked.question.prefixes:  # a single letter is in a text that has a pair which begins with it
-        there |= asked.question.prefixes.intersection(term[0] for term in there)
-    found = tuple(2 * len(there.intersection(word.terms)) > len(word.terms) for word in asked.words)
+        text_terms |= asked.question.prefixes.intersection(term[0] for term in text_terms)
+    is_found = tuple(2 * len(text_terms.intersection(word.terms)) > len(word.terms) for word in asked.words)
     if asked.runs or asked.kana:
-        there |= {other for term in there if (other := other_kana(term))}
-    in_kana = sum(1.0 for pairs in asked.kana if there.issuperset(pairs))
-    in_runs = sum(_run_weight(run, there) for run in asked.runs)
-    whole = in_runs == asked.in_runs and all(there.issuperset(word.terms) for word in asked.words if word.weight)
-    tells = sum(word.weight for word, stands in zip(asked.words, found, strict=True) if stands)
-    return FoundWords(found, tells + in_runs + in_kana, whole, asked.total + in_kana)
+        text_terms |= {kana for term in text_terms if (kana := other_kana(term))}
+    in_kana = sum(1.0 for pairs in asked.kana if text_terms.issuperset(pairs))
+    in_runs = sum(_run_weight(run, text_terms) for run in asked.runs)
+    has_all = in_runs == asked.in_runs and all(text_terms.issuperset(word.terms) for word in asked.words if word.weight)
+    weight = sum(word.weight for word, found in zip(asked.words, is_found, strict=True) if found)
+    return FoundWords(is_found, weight + in_runs + in_kana, has_all, asked.total + in_kana)
 
 
-def features(asked: WeighedQuestion, text: str, stands: FoundWords, near: float) -> dict[str, float]:
-    """Name -> value of each feature of the regression. `stands`: the result of `find_words`. `near`: the `cosine` of
-    the text. Only the first MAX_WORDS words of the text are searched for similar words."""
-    said = words(text)
-    tells = stands.weight + _similar_weight(asked, said[:MAX_WORDS], stands.words)
+def features(asked: WeighedQuestion, text: str, found_words: FoundWords, text_cosine: float) -> dict[str, float]:
+    """Name -> value of each feature of the regression. `found_words`: the result of `find_words`. `text_cosine`: the
+    `cosine` of the text. Only the first MAX_WORDS words of the text are searched for similar words."""
+    text_words = words(text)
+    weight = found_words.weight + _similar_weight(asked, text_words[:MAX_WORDS], found_words.words)
     return {
-        "share": tells / stands.total,
-        "near": min(MAX_WEIGHT, tells),
-        "shared": min(MAX_WEIGHT, stands.weight),
-        "length": log(max(MIN_TEXT_WORDS, min(MAX_TEXT_WORDS, len(said)))),
+        "share": weight / found_words.total,
+        "near": min(MAX_WEIGHT, weight),
+        "shared": min(MAX_WEIGHT, found_words.weight),
+        "length": log(max(MIN_TEXT_WORDS, min(MAX_TEXT_WORDS, len(text_words)))),
         "size": asked.size,
-        "cosine": near,
+        "cosine": text_cosine,
     }
 
 
-def _similar_weight(asked: WeighedQuestion, said: Sequence[str], found: Sequence[bool]) -> float:
-    """The weight of the question's words that a text lacks but has similar words for. `said`: the words of the text.
-    `found`: for each word of the question, whether the text has it."""
+def _similar_weight(asked: WeighedQuestion, text_words: Sequence[str], is_found: Sequence[bool]) -> float:
+    """The weight of the question's words that a text lacks but has similar words for. `text_words`: those of the
+    text. `is_found`: for each word of the question, whether the text has it."""
     table = asked.table
-    missed = [word for word, stands in zip(asked.words, found, strict=True) if word.signs and not stands]
+    missed = [word for word, found in zip(asked.words, is_found, strict=True) if word.signs and not found]
     if table is None or not missed:
         return 0.0
     signs = table.signs
-    known = [signs[word] for word in dict.fromkeys(said) if not _is_run(word)]
-    known = [sign for sign in known if sign]
-    if not known:
+    text_signs = [signs[word] for word in dict.fromkeys(text_words) if not _is_run(word)]
+    text_signs = [sign for sign in text_signs if sign]
+    if not text_signs:
         return 0.0
     total = 0.0
     for word in missed:
-        bits = min([(word.signs ^ sign).bit_count() for sign in known])
-        alike = (probable_cosine(bits, table.dims) - MIN_SIMILAR_COSINE) / (FULL_SIMILAR_COSINE - MIN_SIMILAR_COSINE)
-        total += word.weight * min(1.0, max(0.0, alike))
+        bits = min([(word.signs ^ sign).bit_count() for sign in text_signs])
+        likeness = (probable_cosine(bits, table.dims) - MIN_SIMILAR_COSINE) / (FULL_SIMILAR_COSINE - MIN_SIMILAR_COSINE)
+        total += word.weight * min(1.0, max(0.0, likeness))
     return total
 
 
 def strongest_evidence(asked: WeighedQuestion, texts: Iterable[tuple[str, str]], enough: float) -> float:
     """The greatest evidence of a text, 0 for no texts. `texts`: (text, trail). The search ends at the first text with
     `enough` evidence."""
-    most = 0.0
+    greatest = 0.0
     for text, about in texts:
-        most = max(most, evidence(asked, text, about))
-        if most >= enough:
+        greatest = max(greatest, evidence(asked, text, about))
+        if greatest >= enough:
             break
-    return most
+    return greatest
 
 
 Run = list[tuple[str, float]]  # (pair of letters, weight) of a run of Kana and Han, in order
 
 
-def _run_weight(run: Run, there: Container[str] | None) -> float:
-    """The weight of a run of Kana and Han in a text with the terms `there` (None for all of it). Each letter counts
-    half the weight of its heaviest pair in the text."""
+def _run_weight(run: Run, text_terms: Container[str] | None) -> float:
+    """The weight of a run of Kana and Han in a text with these terms (None for all of it). Each letter counts half the
+    weight of its heaviest pair in the text."""
     letters = [0.0] * (len(run) + 1)
-    for at, (pair, weight) in enumerate(run):
-        if there is None or pair in there:
-            letters[at], letters[at + 1] = max(letters[at], weight), weight
+    for index, (pair, weight) in enumerate(run):
+        if text_terms is None or pair in text_terms:
+            letters[index], letters[index + 1] = max(letters[index], weight), weight
     return sum(letters) / 2
 
 
@@ -277,9 +277,9 @@ def _telling_words(
             if not runs[-1][0][1] and (pairs := _hiragana_pairs(word)):
                 kana.append(pairs)
             continue
-        own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
-        if own and not question.exact.intersection(own):
-            weighted.append(Word(own, _word_weight(word, table), table.signs[word] if table is not None else 0))
+        word_terms = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
+        if word_terms and not question.exact.intersection(word_terms):
+            weighted.append(Word(word_terms, _word_weight(word, table), table.signs[word] if table is not None else 0))
     return weighted, runs, kana
 
 

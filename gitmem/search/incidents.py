@@ -101,14 +101,14 @@ class _Unit(NamedTuple):
 
 def find_incidents(
     alerts: Iterable[Alert], ask: Callable[[str], Answer], lines_of: Callable[[Hit, str], Sequence[str]], today: date,
-    enough: float,
+    min_evidence: float,
 ) -> list[Incident]:  # fmt: skip
     """At most MAX_INCIDENTS incidents that resemble the alerts, each once, by evidence and then the newest first.
 
     `ask`: searches memory for a question. `lines_of`: returns the lines of a path in the repository of a hit, without
-    forgotten texts and secrets. `enough`: the least evidence of an incident, 0..1.
+    forgotten texts and secrets. `min_evidence`: the least evidence of an incident, 0..1.
     """
-    found: dict[tuple[str, str, int], Incident] = {}
+    incidents: dict[tuple[str, str, int], Incident] = {}
     table = word_table()
     for alert in alerts:
         files: dict[tuple[str, str], tuple[Sequence[str], tuple[Statement, ...]]] = {}
@@ -123,22 +123,22 @@ def find_incidents(
                         files[key] = lines, _parse_statements(lines, path)
                     for unit in _units(*files[key], path, first, last):
                         units.setdefault((*key, unit.statements[0].first), (hit, unit))
-        asked = [WeighedQuestion(parse(question, today), table, answer.chunks) for question, answer in answers]
+        weighed = [WeighedQuestion(parse(question, today), table, answer.chunks) for question, answer in answers]
         for (repository, path, first), (hit, unit) in units.items():
-            told = _actions_and_outcome(unit, path)
-            if told is None:
+            account = _actions_and_outcome(unit, path)
+            if account is None:
                 continue
-            likely = _incident_evidence(asked, unit)
-            old = found.get((repository, path, first))
-            if likely < enough or (old is not None and old.evidence >= likely):
+            likelihood = _incident_evidence(weighed, unit)
+            known = incidents.get((repository, path, first))
+            if likelihood < min_evidence or (known is not None and known.evidence >= likelihood):
                 continue
-            actions, outcome, line = told
-            found[repository, path, first] = Incident(
+            actions, outcome, line = account
+            incidents[repository, path, first] = Incident(
                 _data_line(unit.title), _day(unit, path, hit), path, first, unit.statements[-1].last, actions, outcome,
-                line, likely, shown_title(alert), repository,
+                line, likelihood, shown_title(alert), repository,
             )  # fmt: skip
-    ordered = sorted(found.values(), key=lambda one: (round(one.evidence, 1), one.date), reverse=True)
-    return [one._replace(evidence=round(one.evidence, 2)) for one in ordered[:MAX_INCIDENTS]]
+    ordered = sorted(incidents.values(), key=lambda past: (round(past.evidence, 1), past.date), reverse=True)
+    return [past._replace(evidence=round(past.evidence, 2)) for past in ordered[:MAX_INCIDENTS]]
 
 
 def shown_title(alert: Alert) -> str:
@@ -178,65 +178,66 @@ def _parse_statements(lines: Sequence[str], path: str) -> tuple[Statement, ...]:
 
 
 def _units(
-    lines: Sequence[str], all_of: Sequence[Statement], path: str, first: int, last: int
+    lines: Sequence[str], statements: Sequence[Statement], path: str, first: int, last: int
 ) -> list[_Unit]:  # fmt: skip
-    """The incidents that lines `first` to `last` belong to, in order. `all_of`: all statements of the file."""
-    found: list[_Unit] = []
-    for at, one in enumerate(all_of):
-        within = one.has_content and one.first <= last and one.last >= first
-        if within and not (found and one in found[-1].statements):
-            unit = _unit(lines, all_of, path, at)
+    """The incidents that lines `first` to `last` belong to, in order. `statements`: all of the file."""
+    units: list[_Unit] = []
+    for index, statement in enumerate(statements):
+        is_asked = statement.has_content and statement.first <= last and statement.last >= first
+        if is_asked and not (units and statement in units[-1].statements):
+            unit = _unit(lines, statements, path, index)
             if unit is not None:
-                found += [unit]
-    return found
+                units += [unit]
+    return units
 
 
-def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int) -> _Unit | None:
-    """The incident that the statement at index `at` belongs to.
+def _unit(lines: Sequence[str], statements: Sequence[Statement], path: str, index: int) -> _Unit | None:
+    """The incident that the statement at `index` belongs to.
 
     Below a heading of many incidents and in MEMORY.md, an incident is an item with its sub-items. Elsewhere it is the
     section; if the heading only names a part of an incident ("Actions"), it is the enclosing section.
     """
-    here = all_of[at]
-    heading = here.above[-1] if here.above else ""
+    statement = statements[index]
+    heading = statement.above[-1] if statement.above else ""
     listed = COLLECTION_HEADING.fullmatch(_plain_heading(heading)) is not None
-    many = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
-    if here.form is Form.ROW or (many and here.form is not Form.ITEM):
-        return _Unit(_item_title(here.text), (here,), len(here.above), listed)
-    if many:
-        root = at
-        while all_of[root].parent >= 0:
-            root = all_of[root].parent
-        below = [root, *(n for n in range(root + 1, len(all_of)) if _is_below(all_of, n, root))]
-        return _Unit(_item_title(all_of[root].text), tuple(all_of[n] for n in below), len(all_of[root].above), listed)
+    one_per_item = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
+    if statement.form is Form.ROW or (one_per_item and statement.form is not Form.ITEM):
+        return _Unit(_item_title(statement.text), (statement,), len(statement.above), listed)
+    if one_per_item:
+        root = index
+        while statements[root].parent >= 0:
+            root = statements[root].parent
+        item = statements[root]
+        below = (statements[n] for n in range(root + 1, len(statements)) if _is_below(statements, n, root))
+        return _Unit(_item_title(item.text), (item, *below), len(item.above), listed)
     headings = outline(list(lines)).headings
-    start = next((n for n in reversed(range(len(headings))) if headings[n].line <= here.first), None)
+    start = next((n for n in reversed(range(len(headings))) if headings[n].line <= statement.first), None)
     while start is not None and start > 0 and _is_part(headings[start].text):
         above = [n for n in range(start) if headings[n].level < headings[start].level]
         if not above:
             break
         start = above[-1]
     begin = headings[start].line if start is not None else 1
-    ends = [each.line for each in headings if start is not None and each.line > begin
-            and each.level <= headings[start].level]  # fmt: skip
+    ends = [later.line for later in headings if start is not None and later.line > begin
+            and later.level <= headings[start].level]  # fmt: skip
     end = min([*ends[:1], begin + MAX_SECTION_LINES, len(lines) + 1])
-    within = tuple(one for one in all_of if one.has_content and begin <= one.first < end)
+    members = tuple(member for member in statements if member.has_content and begin <= member.first < end)
     title = headings[start].text if start is not None else note_name(path, {})
-    if start == 0 and here.above and len(here.above[0]) > len(title) and headings[0].level == 1:
-        title = here.above[0]
-    direct = [len(one.above) for one in within if one.heading == begin]
+    if start == 0 and statement.above and len(statement.above[0]) > len(title) and headings[0].level == 1:
+        title = statement.above[0]
+    direct = [len(member.above) for member in members if member.heading == begin]
     if direct:
         outside = min(direct)
     else:
-        outside = min(len(one.above) for one in within) - 1
-    return _Unit(title or _item_title(here.text), within, outside)
+        outside = min(len(member.above) for member in members) - 1
+    return _Unit(title or _item_title(statement.text), members, outside)
 
 
-def _is_below(all_of: Sequence[Statement], number: int, root: int) -> bool:
+def _is_below(statements: Sequence[Statement], index: int, root: int) -> bool:
     """Whether the statement at index `number` is a sub-item, at any depth, of the one at index `root`."""
-    while all_of[number].parent >= 0:
-        number = all_of[number].parent
-        if number == root:
+    while statements[index].parent >= 0:
+        index = statements[index].parent
+        if index == root:
             return True
     return False
 
@@ -276,19 +277,19 @@ def _actions_and_outcome(unit: _Unit, path: str) -> tuple[tuple[Action, ...], st
     for none. None if it has no action or does not tell of trouble."""
     actions: list[Action] = []
     outcome, outcome_line, labelled = "", 0, False
-    for one in unit.statements:
-        role, text, open_box = _role(one, unit.outside)
+    for statement in unit.statements:
+        role, text, open_box = _role(statement, unit.outside)
         labelled = labelled or role == "action by label"
         if role.startswith("action"):
             result = OPEN_WORDS if open_box else _result_of_action(text)
-            actions.append(Action(_data_line(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
+            actions.append(Action(_data_line(text.removeprefix(f"{unit.title}: ")), path, statement.first, result))
         if role == "outcome" or (RESOLVED.search(text) and not outcome and not NO_EFFECT.search(text)):
-            outcome, outcome_line = _outcome_sentence(text), one.first
-    first = unit.statements[0]
-    rest = first.text.removeprefix(f"{unit.title}: ")
-    if unit.listed and not actions and rest != first.text:  # `what was wrong: what was done about it`
-        actions.append(Action(_data_line(rest), path, first.first))
-    words = " ".join([unit.title, path, *(one.text for one in unit.statements)])
+            outcome, outcome_line = _outcome_sentence(text), statement.first
+    first_statement = unit.statements[0]
+    remedy = first_statement.text.removeprefix(f"{unit.title}: ")
+    if unit.listed and not actions and remedy != first_statement.text:  # `what was wrong: what was done about it`
+        actions.append(Action(_data_line(remedy), path, first_statement.first))
+    words = " ".join([unit.title, path, *(statement.text for statement in unit.statements)])
     if not actions or not (labelled or unit.listed or TROUBLE.search(words)):
         return None
     return tuple(actions[:MAX_ACTIONS]), _data_line(outcome), outcome_line
@@ -301,30 +302,30 @@ def _outcome_sentence(text: str) -> str:
     return telling[-1] if telling and len(parts) > 1 else text
 
 
-def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
+def _role(statement: Statement, outside: int) -> tuple[str, str, bool]:
     """(role, text, whether it is an unticked box) of a statement. `outside`: as in `_Unit`.
 
     The role is "action", "action by label", "outcome" or "". The nearest label, parent item or heading that names a
     role decides; without one the statement's own words do.
     """
-    box = _BOX.fullmatch(one.text)
-    text = box[2] if box else one.text
+    box = _BOX.fullmatch(statement.text)
+    text = box[2] if box else statement.text
     untimed = _TIME.sub("", text, count=1) if _TIME.match(text) else text
     label = _LABEL.fullmatch(untimed)
     open_box = box is not None and box[1] == " "
-    steps = [*reversed(one.parents), *reversed(one.above[outside:])]
+    steps = [*reversed(statement.parents), *reversed(statement.above[outside:])]
     if label and label[2]:
         steps.insert(0, label[1])
     for number, step in enumerate(steps):
         name = _plain_heading(step)
         if label and number == 0 and label[2] and step == label[1]:
-            said = label[2]
+            role_text = label[2]
         else:
-            said = text
+            role_text = text
         if ACTION_HEADING.fullmatch(name):
-            return "action by label", said, open_box
+            return "action by label", role_text, open_box
         if OUTCOME_HEADING.fullmatch(name):
-            return "outcome", said, False
+            return "outcome", role_text, False
         if OTHER_INCIDENT_HEADING.fullmatch(name):
             if ACTION_TAKEN.search(text) and _TIME.match(text):
                 return "action", text, False
@@ -337,25 +338,25 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
 # -- how like the alert it is --------------------------------------------------------------------------------
 
 
-def _incident_evidence(asked: Sequence[WeighedQuestion], unit: _Unit) -> float:
+def _incident_evidence(questions: Sequence[WeighedQuestion], unit: _Unit) -> float:
     """The greatest evidence, 0..1, of a statement with the title for one of the questions; 0 if the whole incident
     resembles none of the questions (`_is_like`)."""
-    texts = [one.text for one in unit.statements]
+    texts = [statement.text for statement in unit.statements]
     whole = "\n".join([unit.title, *texts])
-    if not any(_is_like(each, whole) for each in asked):
+    if not any(_is_like(question, whole) for question in questions):
         return 0.0
-    return max((evidence(each, text, unit.title) for each in asked for text in texts), default=0.0)
+    return max((evidence(question, text, unit.title) for question in questions for text in texts), default=0.0)
 
 
-def _is_like(asked: WeighedQuestion, text: str) -> bool:
+def _is_like(question: WeighedQuestion, text: str) -> bool:
     """Whether a text has MIN_COSINE with the question, and MIN_LIKENESS for the cosine plus the share of its words."""
-    if not asked.total:
+    if not question.total:
         return False
-    stands = find_words(asked, text)
-    if asked.table is None:
-        return stands.weight / asked.total >= MIN_LIKENESS
-    near = cosine(asked, text)
-    return near >= MIN_COSINE and near + features(asked, text, stands, near)["share"] >= MIN_LIKENESS
+    words = find_words(question, text)
+    if question.table is None:
+        return words.weight / question.total >= MIN_LIKENESS
+    likeness = cosine(question, text)
+    return likeness >= MIN_COSINE and likeness + features(question, text, words, likeness)["share"] >= MIN_LIKENESS
 
 
 def _day(unit: _Unit, path: str, hit: Hit) -> str:

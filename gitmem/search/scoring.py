@@ -90,19 +90,19 @@ class ScoredLines:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def __getitem__(self, at: int) -> RankedLine:
-        units, evidence = self._columns, tuple([column[at] for column in self._evidence])
+    def __getitem__(self, index: int) -> RankedLine:
+        units, evidence = self._columns, tuple([column[index] for column in self._evidence])
         return RankedLine(
-            units.strip_numbers[at], units.first[at], units.last[at], units.flags[at], self.scores[at], evidence,
-            units.parents[at],
+            units.strip_numbers[index], units.first[index], units.last[index], units.flags[index], self.scores[index],
+            evidence, units.parents[index],
         )  # fmt: skip
 
     def __iter__(self) -> Iterator[RankedLine]:
         return map(self.__getitem__, range(len(self)))
 
-    def strip_of(self, at: int) -> Strip:
-        """The strip (run of consecutive chunks) that has the unit at index `at`."""
-        return self.strips[self._columns.strip_numbers[at]]
+    def strip_of(self, index: int) -> Strip:
+        """The strip (run of consecutive chunks) that has the unit at `index`."""
+        return self.strips[self._columns.strip_numbers[index]]
 
     def ranked(self) -> list[int]:
         """The indexes of the units by score, highest first; equal scores in the order of the lines. Headings are left
@@ -126,9 +126,9 @@ class ScoredLines:
                     begin, end = end, end + count
                     if any(begin <= offset < end for offset in offsets):
                         matches.add((number, start + first))
-        for at, place in enumerate(zip(self._columns.strip_numbers, self._columns.first, strict=True)):
+        for unit, place in enumerate(zip(self._columns.strip_numbers, self._columns.first, strict=True)):
             if place in matches:
-                self.scores[at] += gain
+                self.scores[unit] += gain
 
 
 NOTHING_NEAR: Mapping[int, float] = MappingProxyType({})
@@ -153,22 +153,22 @@ def lowest(values: Sequence[float], few: int = SHIPPED.chance_lines) -> float:
     """The value that becomes 0 when evidence is scaled: the least of many, but of few lines nearer to 0, because the
     worse of two similar lines is not one that matches by chance. `few`: the number of lines for which half the least
     value is taken."""
-    low = min(values, default=0.0)
-    return low * len(values) / (len(values) + few) if low > 0 else low
+    least = min(values, default=0.0)
+    return least * len(values) / (len(values) + few) if least > 0 else least
 
 
 def _minmax(
-    values: list[float], real: Sequence[bool], least: float = 0.0, few: int = SHIPPED.chance_lines
+    values: list[float], real: Sequence[bool], min_span: float = 0.0, few: int = SHIPPED.chance_lines
 ) -> list[float]:
     """All values, scaled so that 0 is the `lowest` of those marked in `real` and 1 the greatest; zeros if both are one.
 
-    `least`: the smallest span that becomes 1, so that noise stays small.
+    `min_span`: the smallest span that becomes 1, so that noise stays small.
     """
-    known = [*compress(values, real)]
-    low = lowest(known, few)
-    span = max(max(known, default=0.0) - low, least)
+    real_values = [*compress(values, real)]
+    zero = lowest(real_values, few)
+    span = max(max(real_values, default=0.0) - zero, min_span)
     if span > 1e-9:
-        return [(value - low) / span for value in values]
+        return [(value - zero) / span for value in values]
     return [0.0] * len(values)
 
 
@@ -209,11 +209,11 @@ class _Columns:
         self.occurrences: dict[int, list[int]] = {}
         self.add_gap()
         for number, strip in enumerate(strips):
-            before = -1
+            heading_before = -1
             for chunk, line, packed, heading in strip.chunks:
-                if before not in (-1, heading):
+                if heading_before not in (-1, heading):
                     self.add_gap()
-                before = heading
+                heading_before = heading
                 self.add_chunk(number, chunk, line, packed)
             self.add_gap()
             flags = self.flags[len(self.stating) :]
@@ -233,7 +233,7 @@ class _Columns:
 
     def add_chunk(self, strip: int, chunk: int, line: int, packed: Packed) -> None:
         """Append the units of a chunk that begins at `line` of its file."""
-        count, number, record = len(packed.first), len(self.places), len(self.records)
+        count, first_unit, record = len(packed.first), len(self.places), len(self.records)
         places: list[int] = []
         for begin, end in _groups(packed.up) if any(packed.up) else ((0, count),):
             if begin:
@@ -245,17 +245,17 @@ class _Columns:
         self.records.append(packed)
         self.units_of.append(places)
         self.strip_numbers.extend([strip] * count)
-        self.first.extend([line + n for n in packed.first])
-        self.last.extend([line + n for n in packed.last])
+        self.first.extend([line + offset for offset in packed.first])
+        self.last.extend([line + offset for offset in packed.last])
         self.flags.extend(packed.flags)
         self.places.extend(places)
-        self.parents.extend([number + at - up if up else -1 for at, up in enumerate(packed.up)])
-        for unit in range(number, len(self.parents)):
-            far, parent = 1, self.parents[unit]
-            while parent >= 0 and far <= MAX_ANCESTORS:
-                self.below.setdefault(self.places[parent], []).append((self.places[unit], far))
-                self.above.setdefault(self.places[unit], []).append((self.places[parent], far))
-                far, parent = far + 1, self.parents[parent]
+        self.parents.extend([first_unit + n - up if up else -1 for n, up in enumerate(packed.up)])
+        for unit in range(first_unit, len(self.parents)):
+            distance, parent = 1, self.parents[unit]
+            while parent >= 0 and distance <= MAX_ANCESTORS:
+                self.below.setdefault(self.places[parent], []).append((self.places[unit], distance))
+                self.above.setdefault(self.places[unit], []).append((self.places[parent], distance))
+                distance, parent = distance + 1, self.parents[parent]
 
     def of_units(self, column: Sequence[Value]) -> list[Value]:
         """The entries of a column of places that belong to units, in the order of the units."""
@@ -265,20 +265,20 @@ class _Columns:
 MAX_ANCESTORS = 8  # ancestors of a unit that are followed
 
 
-def _groups(up: Sequence[int]) -> Iterator[tuple[int, int]]:
+def _groups(parent_distances: Sequence[int]) -> Iterator[tuple[int, int]]:
     """(begin, end) of runs of units whose windows do not overlap: an item with its descendants, and the units between
-    such items. `up`: how many units before it the parent of a unit stands, 0 without a parent."""
-    begin, at, count = 0, 0, len(up)
-    while at < count:
-        end = at + 1
-        while end < count and up[end] and end - up[end] >= at:
+    such items. `parent_distances`: how many units before it the parent of a unit stands, 0 without."""
+    begin, index, count = 0, 0, len(parent_distances)
+    while index < count:
+        end = index + 1
+        while end < count and parent_distances[end] and end - parent_distances[end] >= index:
             end += 1
-        if end > at + 1:  # an item with others below it
-            if begin < at:
-                yield begin, at
-            yield at, end
+        if end > index + 1:  # an item with others below it
+            if begin < index:
+                yield begin, index
+            yield index, end
             begin = end
-        at = end
+        index = end
     if begin < count:
         yield begin, count
 
@@ -315,7 +315,7 @@ def _chunk_evidence(columns: _Columns, near: Mapping[int, float]) -> list[float]
     the values of these units are equal."""
     if not near:
         return [0.0] * len(columns.flags)
-    chunks = (each for strip in columns.strips for each in strip.chunks)
+    chunks = (entry for strip in columns.strips for entry in strip.chunks)
     values = [near.get(chunk, 0.0) for chunk, _, packed, _ in chunks for _ in packed.first]
     return _minmax(values, columns.stating, few=0)  # a model finds any two texts near
 
@@ -347,8 +347,8 @@ def _evidence(
     evidence["answer"] = _after_questions(evidence["lexical0"], columns)
     evidence["answer_vector"] = _after_questions(evidence["vector0"], columns)
     words = columns.of_units(columns.words)
-    evidence["length"] = list(map({n: min(1.0, n / ranking.enough) for n in set(words)}.__getitem__, words))
-    evidence["long"] = list(map({n: min(3.0, n / ranking.lengthy) for n in set(words)}.__getitem__, words))
+    evidence["length"] = list(map({count: min(1.0, count / ranking.enough) for count in set(words)}.__getitem__, words))
+    evidence["long"] = list(map({count: min(3.0, count / ranking.lengthy) for count in set(words)}.__getitem__, words))
     evidence["when"] = _flagged(flags, TIME * question.wants_time)
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
     evidence["days"] = [columns.strips[number].days for number in columns.strip_numbers]
@@ -367,33 +367,33 @@ def _meaning_shares(columns: _Columns, cover: Sequence[float]) -> Sequence[float
     if not any(strip.days == 1.0 for strip in strips):
         return ()
     shares = [strip.days if log_date(strip.path) is not None else 1.0 for strip in strips]
-    return [1.0 if own else shares[number] for own, number in zip(cover, columns.strip_numbers, strict=True)]
+    return [1.0 if covered else shares[number] for covered, number in zip(cover, columns.strip_numbers, strict=True)]
 
 
-def _flagged(flags: Sequence[int], wanted: int) -> list[float]:
-    """1 for each unit with one of the `wanted` flags, else 0."""
-    if not wanted:
+def _flagged(flags: Sequence[int], mask: int) -> list[float]:
+    """1 for each unit with one of the flags of `mask`, else 0."""
+    if not mask:
         return [0.0] * len(flags)
-    return [1.0 if flag & wanted else 0.0 for flag in flags]
+    return [1.0 if flag & mask else 0.0 for flag in flags]
 
 
 def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
     """For each unit that follows a question in its strip the value of that question, else 0."""
-    after = [0.0] * len(values)
-    asking = [at for at, flag in enumerate(columns.flags[:-1]) if flag & ASKS]
-    for at in asking:
-        if columns.strip_numbers[at] == columns.strip_numbers[at + 1]:
-            after[at + 1] = values[at]
-    return after
+    question_values = [0.0] * len(values)
+    asking = [index for index, flag in enumerate(columns.flags[:-1]) if flag & ASKS]
+    for index in asking:
+        if columns.strip_numbers[index] == columns.strip_numbers[index + 1]:
+            question_values[index + 1] = values[index]
+    return question_values
 
 
-def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
-    """The line with the two scores of `late_interaction.match_lines` (0..1) as its evidence `match0` (`own`: of the
-    line) and `match1` (`around`: with neighbours), and with its score raised by them times the weights of `ranking`. To
-    be called once for a line: a second call would raise the score again."""
+def with_matches(line: RankedLine, line_match: float, window_match: float, ranking: Ranking = SHIPPED) -> RankedLine:
+    """The line with the two scores of `late_interaction.match_lines` (0..1) as its evidence `match0`
+    (`line_match`) and `match1` (`window_match`: with neighbours), and with its score raised by them times the weights
+    of `ranking`. To be called once for a line: a second call would raise the score again."""
     *evidence, _, _ = line.evidence  # match0 and match1 are the last two of `weights.WEIGHTS`
-    gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
-    return line._replace(score=line.score + gain, evidence=(*evidence, own, around))
+    gain = ranking.weights["match0"] * line_match + ranking.weights["match1"] * window_match
+    return line._replace(score=line.score + gain, evidence=(*evidence, line_match, window_match))
 
 
 def _lexical(terms: Sequence[TermPositions], columns: _Columns, ranking: Ranking) -> dict[str, list[float]]:
@@ -409,41 +409,41 @@ def _lexical(terms: Sequence[TermPositions], columns: _Columns, ranking: Ranking
     lengths = _lengths(columns.words)
     flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b
     scores = [[0.0] * total for _ in SIZES]
-    cover, cover0, label, trail = [0.0] * total, [0.0] * total, [0.0] * total, [0.0] * total
+    cover2, cover0, label, trail = [0.0] * total, [0.0] * total, [0.0] * total, [0.0] * total
     label_words = [0] * total  # words of the label that are in the question
     steps = _Steps(columns)
-    mass = sum(weight for weight, _, _ in terms) or 1.0
+    total_weight = sum(weight for weight, _, _ in terms) or 1.0
     names = _file_name_places(columns)
     for number, (weight, bodies, trails) in enumerate(terms):
-        gain = weight / mass
+        gain = weight / total_weight
         counts, in_label = _occurrences(bodies, columns)
-        for at in in_label:
-            label[at] += gain
-            label_words[at] += 1
+        for place in in_label:
+            label[place] += gain
+            label_words[place] += 1
         from_trail = steps.of_term(gain, counts, trails, ranking)
-        for at in names.get(number, ()):
-            from_trail[at] = max(from_trail.get(at, 0.0), ranking.in_name)
-        for at in counts:
-            cover0[at] += gain
-        for at, near in from_trail.items():
-            trail[at] += gain * near
-            if at not in counts:
-                cover0[at] += gain * near
+        for place in names.get(number, ()):
+            from_trail[place] = max(from_trail.get(place, 0.0), ranking.in_name)
+        for place in counts:
+            cover0[place] += gain
+        for place, share in from_trail.items():
+            trail[place] += gain * share
+            if place not in counts:
+                cover0[place] += gain * share
         for size, (length, mean), column in zip(SIZES, lengths, scores, strict=True):
             windows: dict[int, float] = dict(_occurrences_near(counts, size, total) if size and counts else counts)
-            for at, near in from_trail.items():
-                windows[at] = windows.get(at, 0.0) + near
-            for at, count in windows.items():
-                column[at] += gain * count / (count + (flat + slope / mean * length[at]))
+            for place, share in from_trail.items():
+                windows[place] = windows.get(place, 0.0) + share
+            for place, count in windows.items():
+                column[place] += gain * count / (count + (flat + slope / mean * length[place]))
             if size == 2:
-                for at, count in windows.items():
-                    cover[at] += gain * min(1.0, count)
+                for place, count in windows.items():
+                    cover2[place] += gain * min(1.0, count)
     whole_step, whole_question = steps.whole()
-    for at, count in enumerate(label_words):
-        if count and count >= columns.labels[at]:
-            whole_step[at] = 1.0
+    for place, count in enumerate(label_words):
+        if count and count >= columns.labels[place]:
+            whole_step[place] = 1.0
     evidence = {f"lexical{size}": column for size, column in zip(SIZES, scores, strict=True)}
-    evidence |= {"cover0": cover0, "cover2": cover, "label": [min(1.0, value) for value in label]}
+    evidence |= {"cover0": cover0, "cover2": cover2, "label": [min(1.0, value) for value in label]}
     evidence |= {"named": whole_step, "trail": trail, "titled": whole_question}
     return {name: columns.of_units(column) for name, column in evidence.items()}
 
@@ -478,35 +478,35 @@ class _Steps:
         """
         columns = self.columns
         self.gains.append(gain)
-        found: dict[int, float] = {}
+        shares: dict[int, float] = {}
         for chunk, offsets in trails.items():
             for record in columns.occurrences.get(chunk, ()):
                 words = columns.records[record].steps
-                near = 0.0
+                share = 0.0
                 for step in _steps_of(words, offsets):
                     self.matched[record, step] = self.matched.get((record, step), 0) + 1
                     self.share[record, step] = self.share.get((record, step), 0.0) + gain
-                    near = max(near, ranking.in_trail * ranking.outward ** (len(words) - 1 - step))
-                for at in columns.units_of[record]:
-                    found[at] = near
-        for at in columns.below.keys() & counts.keys():
-            self.in_unit[at] = self.in_unit.get(at, 0) + counts[at]
-            self.share_in_unit[at] = self.share_in_unit.get(at, 0.0) + gain
-            for place, far in columns.below[at]:
-                found[place] = max(found.get(place, 0.0), ranking.in_trail * ranking.outward ** (far - 1))
-        return found
+                    share = max(share, ranking.in_trail * ranking.outward ** (len(words) - 1 - step))
+                for place in columns.units_of[record]:
+                    shares[place] = share
+        for parent in columns.below.keys() & counts.keys():
+            self.in_unit[parent] = self.in_unit.get(parent, 0) + counts[parent]
+            self.share_in_unit[parent] = self.share_in_unit.get(parent, 0.0) + gain
+            for place, distance in columns.below[parent]:
+                shares[place] = max(shares.get(place, 0.0), ranking.in_trail * ranking.outward ** (distance - 1))
+        return shares
 
     def whole(self) -> tuple[list[float], list[float]]:
         """Two columns of 0 and 1, one value for each place: whether the question has a whole step of the trail; whether
         such a step is the whole question."""
         columns = self.columns
         whole, titled = [0.0] * len(columns.words), [0.0] * len(columns.words)
-        for (record, step), times in self.matched.items():
-            if times >= columns.records[record].telling[step]:
+        for (record, step), matched_words in self.matched.items():
+            if matched_words >= columns.records[record].telling[step]:
                 self._mark(columns.units_of[record], self.share[record, step], whole, titled)
-        for at, times in self.in_unit.items():
-            if times >= WHOLE_ITEM_SHARE * columns.words[at]:
-                self._mark([place for place, _ in columns.below[at]], self.share_in_unit[at], whole, titled)
+        for parent, matched_words in self.in_unit.items():
+            if matched_words >= WHOLE_ITEM_SHARE * columns.words[parent]:
+                self._mark([place for place, _ in columns.below[parent]], self.share_in_unit[parent], whole, titled)
         shares = [sum(self.gains[number] for number in strip.name) for strip in columns.strips]
         for place, strip in zip(columns.places, columns.strip_numbers, strict=True):
             if columns.strips[strip].whole_name:
@@ -516,10 +516,10 @@ class _Steps:
 
     def _mark(self, places: Iterable[int], share: float, whole: list[float], titled: list[float]) -> None:
         """Set `whole` to 1 at these places, and `titled` too if the step has the whole question's weight."""
-        for at in places:
-            whole[at] = 1.0
+        for place in places:
+            whole[place] = 1.0
             if share > WHOLE_QUESTION_SHARE:
-                titled[at] = 1.0
+                titled[place] = 1.0
 
 
 WHOLE_ITEM_SHARE = 0.6  # least share of an item's words in a question that has the whole item; the rest is grammar
@@ -528,15 +528,15 @@ WHOLE_QUESTION_SHARE = 0.99  # least share of a question's weight in a step that
 
 def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> set[int]:
     """The indexes of the steps of a trail that contain these positions. `words`: number of words of each step."""
-    found: set[int] = set()
+    steps: set[int] = set()
     step = end = 0
     for offset in offsets:
         while step < len(words) and offset >= end + words[step]:
             end += words[step]
             step += 1
         if step < len(words):
-            found.add(step)
-    return found
+            steps.add(step)
+    return steps
 
 
 def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
@@ -557,16 +557,16 @@ def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int
     for chunk, offsets in positions.items():
         for record in columns.occurrences.get(chunk, ()):
             places, lengths = columns.units_of[record], columns.records[record].words
-            at, end = 0, lengths[0] if lengths else 0
+            unit, end = 0, lengths[0] if lengths else 0
             for offset in offsets:
-                while offset >= end and at + 1 < len(lengths):
-                    at += 1
-                    end += lengths[at]
+                while offset >= end and unit + 1 < len(lengths):
+                    unit += 1
+                    end += lengths[unit]
                 if offset >= end:
                     break  # past the last unit
-                place = places[at]
+                place = places[unit]
                 counts[place] = counts.get(place, 0) + 1
-                if offset < end - lengths[at] + columns.labels[place]:
+                if offset < end - lengths[unit] + columns.labels[place]:
                     in_label.append(place)
     return counts, in_label
 
@@ -575,14 +575,14 @@ def _occurrences_near(positions: dict[int, int], size: int, total: int) -> dict[
     """Place -> occurrences within `size` places of it. Frequent terms are counted by running sums."""
     if len(positions) * (2 * size + 1) > 2 * total:
         column = [0] * total
-        for at, count in positions.items():
-            column[at] = count
+        for place, count in positions.items():
+            column[place] = count
         sums = _windows(list(accumulate(column, initial=0)), size, total)
-        return {at: int(count) for at, count in enumerate(sums) if count}
+        return {place: int(count) for place, count in enumerate(sums) if count}
     near: dict[int, int] = {}
-    for at, count in positions.items():
-        for other in range(at - size, at + size + 1):
-            near[other] = near.get(other, 0) + count
+    for place, count in positions.items():
+        for neighbour in range(place - size, place + size + 1):
+            near[neighbour] = near.get(neighbour, 0) + count
     return near
 
 
@@ -594,72 +594,73 @@ def _vector(vector: Sequence[float] | None, columns: _Columns, ranking: Ranking)
     if vector is None:
         return [[0.0] * len(columns.places) for _ in SIZES]
     norms, total = columns.norms, len(columns.norms)
-    there = [at for at, norm in enumerate(norms) if norm]
-    line = [0.0] * total
-    for at, cosine in zip(there, cosines(vector, [columns.vectors[at] for at in there]), strict=True):
-        line[at] = cosine
-    added = _trail_sums(vector, columns, line, ranking)
-    sums = list(accumulate(map(mul, line, norms), initial=0.0))
-    lengths = list(accumulate(norms, initial=0.0))
-    squares = list(accumulate(map(mul, norms, norms), initial=0.0))
+    places = [place for place, norm in enumerate(norms) if norm]
+    place_cosines = [0.0] * total
+    for place, cosine in zip(places, cosines(vector, [columns.vectors[place] for place in places]), strict=True):
+        place_cosines[place] = cosine
+    trail_sums = _trail_sums(vector, columns, place_cosines, ranking)
+    summed = (map(mul, place_cosines, norms), norms, map(mul, norms, norms))
+    running_sums = [list(accumulate(column, initial=0.0)) for column in summed]
     coherence = ranking.coherence
-    found = []
+    cosines_of_sizes = []
     for size in SIZES:
-        dots, one, two = (columns.of_units(_windows(values, size, total)) for values in (sums, lengths, squares))
+        dots, lengths, squares = (columns.of_units(_windows(sums, size, total)) for sums in running_sums)
         column = []
-        for dot, a, b, (more, length, square) in zip(dots, one, two, added, strict=True):
-            a, b = a + length, b + square
-            if b <= 1e-9:
+        for dot, length, square, trail in zip(dots, lengths, squares, trail_sums, strict=True):
+            trail_dot, trail_length, trail_square = trail
+            length, square = length + trail_length, square + trail_square
+            if square <= 1e-9:
                 column.append(0.0)
                 continue
-            apart = a * a - b
-            column.append((dot + more) / sqrt(b + coherence * (apart if apart > 0 else 0.0)))
-        found.append(column)
-    return found
+            apart = length * length - square
+            column.append((dot + trail_dot) / sqrt(square + coherence * (apart if apart > 0 else 0.0)))
+        cosines_of_sizes.append(column)
+    return cosines_of_sizes
 
 
 def _trail_sums(
-    vector: Sequence[float], columns: _Columns, line: Sequence[float], ranking: Ranking
+    vector: Sequence[float], columns: _Columns, place_cosines: Sequence[float], ranking: Ranking
 ) -> list[tuple[float, float, float]]:
     """For each unit the amounts that its trail adds to its window: (sum of products, of lengths, of squared
     lengths)."""
     weight = ranking.trail_vector
-    known = [at for at, packed in enumerate(columns.records) if packed.trail_norm]
-    near: dict[int, float] = {}
-    if known:
-        near = dict(zip(known, cosines(vector, [columns.records[at].trail_vector for at in known]), strict=True))
-    added = []
+    with_trail = [record for record, packed in enumerate(columns.records) if packed.trail_norm]
+    trail_cosines: dict[int, float] = {}
+    if with_trail:
+        trail_vectors = [columns.records[record].trail_vector for record in with_trail]
+        trail_cosines = dict(zip(with_trail, cosines(vector, trail_vectors), strict=True))
+    sums = []
     for place in columns.places:
-        own = columns.norms[place]
-        if not own or not weight:
-            added.append((0.0, 0.0, 0.0))
+        unit_norm = columns.norms[place]
+        if not unit_norm or not weight:
+            sums.append((0.0, 0.0, 0.0))
             continue
-        most = weight * own  # so that a long trail does not outweigh a short line
-        parts = [(line[parent], columns.norms[parent]) for parent, _ in columns.above.get(place, ())]
+        max_length = weight * unit_norm  # so that a long trail does not outweigh a short line
+        parts = [(place_cosines[parent], columns.norms[parent]) for parent, _ in columns.above.get(place, ())]
         record = columns.record_of[place]
-        if record in near:
-            parts.insert(0, (near[record], columns.records[record].trail_norm))
-        lengths = [min(most, weight * norm) for _, norm in parts]
-        more = sum([cosine * length for (cosine, _), length in zip(parts, lengths, strict=True)])
-        added.append((more, sum(lengths), sum([length * length for length in lengths])))
-    return added
+        if record in trail_cosines:
+            parts.insert(0, (trail_cosines[record], columns.records[record].trail_norm))
+        lengths = [min(max_length, weight * norm) for _, norm in parts]
+        dots = sum([cosine * length for (cosine, _), length in zip(parts, lengths, strict=True)])
+        sums.append((dots, sum(lengths), sum([length * length for length in lengths])))
+    return sums
 
 
 def greatest_cosine(strips: Sequence[Strip], vector: Sequence[float]) -> float:
     """The greatest cosine of the question with any line; 0.0 if no line has a vector. The vector of a long chunk says
     little about one line."""
     records = [packed for strip in strips for _, _, packed, _ in strip.chunks]
-    lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
+    lines = [line for packed in records for line, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
     return max(cosines(vector, lines), default=0.0) if lines else 0.0
 
 
 def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:
-    """The sum of the entries at-size..at+size for each `at`. `sums`: running sums of the column, which begin with 0."""
+    """For each index the sum of the entries index-size..index+size. `sums`: running sums of the column, from 0."""
     middle = list(map(sub, sums[2 * size + 1 :], sums))
     if size == 0:
         return middle
-    head = [sums[min(total, at + size + 1)] - sums[0] for at in range(min(size, total))]
-    tail = [sums[total] - sums[max(0, at - size)] for at in range(max(size, total - size), total)]
+    head = [sums[min(total, index + size + 1)] - sums[0] for index in range(min(size, total))]
+    tail = [sums[total] - sums[max(0, index - size)] for index in range(max(size, total - size), total)]
     return [*head, *middle, *tail][:total]
 
 
@@ -696,11 +697,11 @@ def _raise_other_scripts(
     if not share or not any(evidence["cover2"]):
         return
     span = ranking.translated - ranking.akin
-    for at, flag in enumerate(flags):
-        other = flag & (HANGUL | HAN_KANA)
-        if (question.latin_only if other else question.cjk_only) and cosine[at] > ranking.akin:
-            believed = share * min(1.0, (cosine[at] - ranking.akin) / span)
+    for unit, flag in enumerate(flags):
+        is_cjk = flag & (HANGUL | HAN_KANA)
+        if (question.latin_only if is_cjk else question.cjk_only) and cosine[unit] > ranking.akin:
+            factor = share * min(1.0, (cosine[unit] - ranking.akin) / span)
             for size in SIZES:
                 name = f"lexical{size}"
-                evidence[name][at] = max(evidence[name][at], believed * evidence[f"vector{size}"][at])
-            evidence["cover2"][at] = max(evidence["cover2"][at], believed * evidence["vector2"][at])
+                evidence[name][unit] = max(evidence[name][unit], factor * evidence[f"vector{size}"][unit])
+            evidence["cover2"][unit] = max(evidence["cover2"][unit], factor * evidence["vector2"][unit])
