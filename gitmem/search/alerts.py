@@ -69,10 +69,10 @@ def parse_alerts(data: bytes) -> list[Alert]:
     except ValueError:
         value = None
     if isinstance(value, dict | list):
-        found = [_alert_of_object(one) for one in _alert_values(value)]
+        alerts = [_alert_of_object(row) for row in _alert_values(value)]
     else:
-        found = [_alert_of_text(text)]
-    return list(dict.fromkeys(alert for alert in found if alert.title))[:MAX_ALERTS]
+        alerts = [_alert_of_text(text)]
+    return list(dict.fromkeys(alert for alert in alerts if alert.title))[:MAX_ALERTS]
 
 
 def _alert_values(value: Any) -> list[Any]:
@@ -89,8 +89,8 @@ def _alert_values(value: Any) -> list[Any]:
     rows = [row for row in rows[:MAX_VALUES] if isinstance(row, dict | str)]
     if not rows:
         return [value]
-    going = [row for row in rows if not (isinstance(row, dict) and row.get("status") == "resolved")]
-    return [{**row, **shared} if isinstance(row, dict) else {"message": row} for row in going or rows]
+    unresolved = [row for row in rows if not (isinstance(row, dict) and row.get("status") == "resolved")]
+    return [{**row, **shared} if isinstance(row, dict) else {"message": row} for row in unresolved or rows]
 
 
 def _alert_of_object(value: Any) -> Alert:
@@ -101,22 +101,22 @@ def _alert_of_object(value: Any) -> Alert:
     details: dict[str, None] = {}
     names: dict[str, None] = {}
     others: dict[str, None] = {}
-    for place, key, text in _strings(value):
+    for outer_key, key, text in _strings(value):
         others[text] = None
-        if key in NAME_KEYS or (place in NAME_KEYS and key in TITLE_KEYS):
+        if key in NAME_KEYS or (outer_key in NAME_KEYS and key in TITLE_KEYS):
             names[text] = None
         elif key in TITLE_KEYS:
             titles.setdefault(key, []).append(text)
-        elif key in DETAIL_KEYS or place in DETAIL_KEYS:
+        elif key in DETAIL_KEYS or outer_key in DETAIL_KEYS:
             details[text] = None
-    said = [text for key in TITLE_KEYS for text in titles.get(key, ())]
-    title = said[0] if said else next(iter(details), "")
+    title_texts = [text for key in TITLE_KEYS for text in titles.get(key, ())]
+    title = title_texts[0] if title_texts else next(iter(details), "")
     if not title:  # unknown keys (`alert`, `제목`): prefer a sentence to a word such as `critical`
         unnamed = [text for text in others if text not in names]
         title = next((text for text in unnamed if " " in text), next(iter(unnamed), ""))
         details = dict.fromkeys(unnamed)
-    rest = [text for text in dict.fromkeys([*said[1:], *details]) if text not in title]
-    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join(rest)[:MAX_DETAIL_CHARACTERS], tuple(names)[:MAX_NAMES])
+    detail_texts = [text for text in dict.fromkeys([*title_texts[1:], *details]) if text not in title]
+    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join(detail_texts)[:MAX_DETAIL_CHARACTERS], tuple(names)[:MAX_NAMES])
 
 
 def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
@@ -126,16 +126,16 @@ def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
     count = 0
     for _ in range(MAX_DEPTH):
         below: list[tuple[str, str, Any]] = []
-        for place, key, each in level:
-            if isinstance(each, str):
-                text = _one_line(each)
+        for outer_key, key, inner in level:
+            if isinstance(inner, str):
+                text = _one_line(inner)
                 if text and not _NO_WORDS.fullmatch(text):
                     count += 1
-                    yield place, key, text
-            elif isinstance(each, Mapping):
-                below += [(key, _letters_only(name), one) for name, one in list(each.items())[:MAX_VALUES]]
-            elif isinstance(each, list):
-                below += [(place, key, one) for one in each[:MAX_VALUES]]
+                    yield outer_key, key, text
+            elif isinstance(inner, Mapping):
+                below += [(key, _letters_only(name), child) for name, child in list(inner.items())[:MAX_VALUES]]
+            elif isinstance(inner, list):
+                below += [(outer_key, key, child) for child in inner[:MAX_VALUES]]
             if count >= MAX_VALUES:
                 return
         level = below[: 10 * MAX_VALUES]
@@ -157,5 +157,5 @@ def _alert_of_text(text: str) -> Alert:
     if not lines:
         return Alert("")
     title = lines[0]
-    rest = list(filter(None, [title[MAX_TITLE_CHARACTERS:], *lines[1:]]))
-    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join(rest)[:MAX_DETAIL_CHARACTERS])
+    other_texts = list(filter(None, [title[MAX_TITLE_CHARACTERS:], *lines[1:]]))
+    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join(other_texts)[:MAX_DETAIL_CHARACTERS])

@@ -26,9 +26,9 @@ Links = dict[int, list[tuple[Candidate, Link]]]  # index of a scored line -> (ca
 class CandidateLinks:
     """The links between the candidates of one search, found by `newest_first`, which is called once.
 
-    Four dicts map `Candidate.at` of a line to [(candidate at the other end, link)]. `amended`: later lines that replace
-    or end it. `amending`: earlier lines that it replaces or ends. `differing`: earlier lines that it contradicts.
-    `contested`: later lines that contradict it.
+    Four dicts map `Candidate.unit` of a line to [(candidate at the other end, link)]. `amended`: later lines that
+    replace or end it. `amending`: earlier lines that it replaces or ends. `differing`: earlier lines that it
+    contradicts. `contested`: later lines that contradict it.
     """
 
     def __init__(self, reader: FileReader, question: Question) -> None:
@@ -44,38 +44,38 @@ class CandidateLinks:
         statement is raised above the earlier statements that it amends, unless the question is about the past or names
         days."""
         lines = self._lines(candidates)
-        found = [self._reviewed(link, candidates[link.new], lines) for link in amendments.find_links(lines)]
-        for link in found:
+        links = [self._reviewed(link, candidates[link.new], lines) for link in amendments.find_links(lines)]
+        for link in links:
             old, new = candidates[link.old], candidates[link.new]
             if link.marked:
-                self.amended.setdefault(old.at, []).append((new, link))
-                self.amending.setdefault(new.at, []).append((old, link))
+                self.amended.setdefault(old.unit, []).append((new, link))
+                self.amending.setdefault(new.unit, []).append((old, link))
             elif link.doubtful:
-                self.differing.setdefault(new.at, []).append((old, link))
-                self.contested.setdefault(old.at, []).append((new, link))
+                self.differing.setdefault(new.unit, []).append((old, link))
+                self.contested.setdefault(old.unit, []).append((new, link))
         if self.question.past or self.question.days:
             return candidates
-        return with_scores(candidates, amendments.reordered_scores(lines, found))
+        return with_scores(candidates, amendments.reordered_scores(lines, links))
 
-    def has_link(self, one: Candidate, others: Iterable[Candidate]) -> bool:
+    def has_link(self, candidate: Candidate, others: Iterable[Candidate]) -> bool:
         """Whether a candidate amends or contradicts one of the others, or one of the others amends or contradicts
         it."""
-        known = (self.amended, self.amending, self.differing, self.contested)
-        ends = {end.at for links in known for end, _ in links.get(one.at, ())}
-        return any(other.at in ends for other in others)
+        all_links = (self.amended, self.amending, self.differing, self.contested)
+        ends = {end.unit for links in all_links for end, _ in links.get(candidate.unit, ())}
+        return any(other.unit in ends for other in others)
 
     def linked_lines(self, members: Sequence[Candidate], links: Links) -> tuple[LinkedLine, ...]:
         """The lines at the other ends of the members' links, newest first; only the best line of each file.
 
         `links`: one of the four. A later line without a day gets the day of the link.
         """
-        made: dict[str, LinkedLine] = {}
+        linked_of_path: dict[str, LinkedLine] = {}
         for member in members:
-            for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
+            for other, link in sorted(links.get(member.unit, ()), key=lambda end: (end[1].proposed, -end[0].score)):
                 day = other.iso_day
                 if links is self.amended or links is self.contested:
                     day = day or link.day
-                made.setdefault(
+                linked_of_path.setdefault(
                     other.file.path,
                     LinkedLine(
                         path=other.file.path,
@@ -89,13 +89,13 @@ class CandidateLinks:
                         later=links is self.contested,
                     ),
                 )
-        return tuple(sorted(made.values(), key=lambda linked: linked.date, reverse=True))
+        return tuple(sorted(linked_of_path.values(), key=lambda linked: linked.date, reverse=True))
 
     def _lines(self, candidates: Sequence[Candidate]) -> list[Line]:
         """The candidates as lines of `amendments`."""
         positions: dict[str, int] = {}
         if any("supersedes" in candidate.meta or "beside" in candidate.meta for candidate in candidates):
-            positions = {fact_id(candidate.text): at for at, candidate in enumerate(candidates)}
+            positions = {fact_id(candidate.text): position for position, candidate in enumerate(candidates)}
         return [self._line(candidate, positions) for candidate in candidates]
 
     def _line(self, candidate: Candidate, positions: Mapping[str, int]) -> Line:

@@ -38,14 +38,14 @@ _DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
 class Candidate(NamedTuple):
     """A line that may be a hit.
 
-    `at`: its index among the scored lines. `meta`: key of its file's front matter or of its comment -> values. `when`:
-    its day, None if unknown. `state`: why it is not current ("expired", "superseded", "promoted"; see `Hit.state`), ""
-    if it is. `priors`: (name, amount that it adds to the score). `score`: the final score, which may be outside 0..1.
-    `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so that this line is
-    not a hit.
+    `unit`: its index among the scored lines. `meta`: key of its file's front matter or of its comment -> values.
+    `when`: its day, None if unknown. `state`: why it is not current ("expired", "superseded", "promoted"; see
+    `Hit.state`), "" if it is. `priors`: (name, amount that it adds to the score). `score`: the final score, which may be
+    outside 0..1. `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so that
+    this line is not a hit.
     """
 
-    at: int
+    unit: int
     line: RankedLine
     file: MemoryFile
     meta: Mapping[str, Sequence[str]]
@@ -99,7 +99,7 @@ class Candidate(NamedTuple):
 
 def best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates with the highest score first; those with equal scores in the order of their lines."""
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.at))
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.unit))
 
 
 def with_scores(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
@@ -124,8 +124,8 @@ class CandidateMaker:
         """Fill `lapsed` from the facts of each repository's MEMORY.md and archives."""
         keys = self.reader.memory.fact_files
         self.reader.read(keys)
-        found = [self.reader.files[key] for key in keys]
-        files = [file for file in found if file is not None]
+        read = [self.reader.files[key] for key in keys]
+        files = [file for file in read if file is not None]
         lapsing = [file for file in files if any(map(state.may_lapse, file.lines))]
         if not lapsing:
             return  # most memories have no such line, and then no file need be parsed for facts
@@ -143,11 +143,11 @@ class CandidateMaker:
         """The facts that ended or were replaced in the repository of a file."""
         return self.lapsed.get(self.reader.repository(file)) or LapsedFacts(self.today)
 
-    def candidate(self, at: int, line: RankedLine, file: MemoryFile) -> Candidate | None:
+    def candidate(self, unit: int, line: RankedLine, file: MemoryFile) -> Candidate | None:
         """The candidate of lines of a file, with its state and priors but without its final score; None if the lines do
         not meet the query's filters, are no longer current (unless the query wants such lines), or were forgotten.
 
-        `at`: the index of the scored line that the candidate takes the place of. For a query with `since` or `until`
+        `unit`: that of the scored line that the candidate takes the place of. For a query with `since` or `until`
         the reader must have filled its `line_days`.
         """
         query = self.parsed.query
@@ -158,30 +158,30 @@ class CandidateMaker:
         if self.reader.forgotten(file).is_removed_text(file.text(line.first, line.last)):
             return None
         meta = _meta(file, line)
-        made = Candidate(at, line, file, meta, _day_of(meta, file))
+        candidate = Candidate(unit, line, file, meta, _day_of(meta, file))
         if (
             (query.types and not set(query.types) & set(meta.get("type", ())))
             or (query.scope and not _applies_to(query.scope, meta, file.path))
-            or (query.tags and not set(query.tags) & set(made.tags))
+            or (query.tags and not set(query.tags) & set(candidate.tags))
         ):
             return None
-        made, whole = self._with_state(made)
+        candidate, whole = self._with_state(candidate)
         period = NO_PERIOD
-        if self.past_periods or (made.state and self.question.past):
-            period = period_of(meta, self.lapsed_of(file).since.get(fact_id(made.source_text)))
-        if made.state == "promoted":
+        if self.past_periods or (candidate.state and self.question.past):
+            period = period_of(meta, self.lapsed_of(file).since.get(fact_id(candidate.source_text)))
+        if candidate.state == "promoted":
             shown = self.parsed.wants_promoted_episodes
         else:
-            valid = was_valid_during(period, made.when, self.past_periods)
-            shown = valid or self.parsed.wants_expired or not (made.state and whole)
+            valid = was_valid_during(period, candidate.when, self.past_periods)
+            shown = valid or self.parsed.wants_expired or not (candidate.state and whole)
         if not shown:
             return None
         if query.since or query.until:
-            when = made.when or self.reader.line_days[file.key][line.first - 1]
+            when = candidate.when or self.reader.line_days[file.key][line.first - 1]
             if not self.parsed.has_day(when):
                 return None
-            made = made._replace(when=when)
-        return made._replace(priors=self._priors(made, period))
+            candidate = candidate._replace(when=when)
+        return candidate._replace(priors=self._priors(candidate, period))
 
     def scored(self, candidate: Candidate, scale: float) -> Candidate:
         """The candidate with its final score: its line's score divided by `scale`, weighted, plus its priors; lowered
@@ -192,43 +192,43 @@ class CandidateMaker:
             score *= LAPSED_SHARE
         return candidate._replace(score=score, scale=scale)
 
-    def _with_state(self, made: Candidate) -> tuple[Candidate, bool]:
+    def _with_state(self, candidate: Candidate) -> tuple[Candidate, bool]:
         """(the candidate with its state, whether all of its lines are in that state)."""
-        file, line = made.file, made.line
-        lines = state.MemoryLines(file.path, line.first, line.last, made.source_text, made.first("until"), made.when)
+        file, line, until = candidate.file, candidate.line, candidate.first("until")
+        lines = state.MemoryLines(file.path, line.first, line.last, candidate.source_text, until, candidate.when)
         judged = state.state_of_lines(lines, self.lapsed_of(file))
         if judged.state is not State.HOLDS:
-            return made._replace(state=STATES[judged.state]), judged.whole
+            return candidate._replace(state=STATES[judged.state]), judged.whole
         if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):
-            return made._replace(state="promoted"), True
-        return made, True
+            return candidate._replace(state="promoted"), True
+        return candidate, True
 
-    def _priors(self, made: Candidate, period: Period) -> tuple[tuple[str, float], ...]:
+    def _priors(self, candidate: Candidate, period: Period) -> tuple[tuple[str, float], ...]:
         """(name, value) of each prior other than 0: the part of the score that depends on file, type, age and state.
         `period`: in which the line was valid."""
         weights = self.ranking.priors
         shares: dict[str, float] = {}  # name of a prior -> the share of it that the line gets
-        if made.file.kind in _KIND_PRIORS:
-            shares[_KIND_PRIORS[made.file.kind]] = 1
-        if _DECIDED_TYPES & set(made.meta.get("type", ())) or _DECIDED.search(made.heading):
+        if candidate.file.kind in _KIND_PRIORS:
+            shares[_KIND_PRIORS[candidate.file.kind]] = 1
+        if _DECIDED_TYPES & set(candidate.meta.get("type", ())) or _DECIDED.search(candidate.heading):
             shares["decided"] = 1
         try:
-            shares["importance"] = min(1.0, max(0.0, float(made.meta.get("importance", ("0.5",))[0]))) - 0.5
+            shares["importance"] = min(1.0, max(0.0, float(candidate.meta.get("importance", ("0.5",))[0]))) - 0.5
         except ValueError:
             pass
-        if made.when is not None and made.file.kind is not Kind.MEMORY:
-            shares["recent"] = exp(-self.ranking.decay * max(0, (self.today - made.when).days))
-        if "duplicate_of" in made.meta:
+        if candidate.when is not None and candidate.file.kind is not Kind.MEMORY:
+            shares["recent"] = exp(-self.ranking.decay * max(0, (self.today - candidate.when).days))
+        if "duplicate_of" in candidate.meta:
             shares["duplicate"] = 1
-        if made.state and made.state != "promoted" and self.question.past:
+        if candidate.state and candidate.state != "promoted" and self.question.past:
             shares["past"] = 1
         days = self.question.days
         # A fact that holds now may have held in the period asked about: only a line that names a day is judged.
-        if (period.start or period.end or made.state in _LAPSED) and was_valid_during(period, made.when, days):
+        has_period = period.start or period.end or candidate.state in _LAPSED
+        past_ends = [named.last for named in self.past_periods if named.last]
+        if has_period and was_valid_during(period, candidate.when, days):
             shares["period"] = 1
-        elif (
-            period.start and self.past_periods and all(period.start > one.last for one in self.past_periods if one.last)
-        ):
+        elif period.start and self.past_periods and all(period.start > end for end in past_ends):
             shares["period"] = -1
         priors = ((name, weights[name] * share) for name, share in shares.items())
         return tuple((name, value) for name, value in priors if value)
@@ -240,10 +240,10 @@ def _meta(file: MemoryFile, line: RankedLine) -> dict[str, list[str]]:
     meta = {key: list(values) for key, values in file.front.items()}
     for text in file.lines[line.first - 1 : line.last]:
         if text.endswith("-->"):
-            own: dict[str, list[str]] = {}
+            comment_keys: dict[str, list[str]] = {}
             for key, value in parse_comment(text)[1]:
-                own.setdefault(key, []).append(value)
-            meta.update(own)
+                comment_keys.setdefault(key, []).append(value)
+            meta.update(comment_keys)
     return meta
 
 
@@ -262,10 +262,10 @@ def _day_of(meta: Mapping[str, Sequence[str]], file: MemoryFile) -> date | None:
         return file.when
     for key in ("from", "date"):
         for value in meta.get(key, ()):
-            if (named := iso_day(value)) is not None:
-                return named
+            if (day := iso_day(value)) is not None:
+                return day
     for value in meta.get("src", ()):
         span = parse_span(value)
-        if span is not None and (named := log_date(span.path)) is not None:
-            return named
+        if span is not None and (day := log_date(span.path)) is not None:
+            return day
     return None

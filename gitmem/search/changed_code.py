@@ -60,5 +60,5 @@ class ChangedCode:
         if not gone:
             return candidates
         least = kept[:BEFORE_GONE_CODE][-1].score - 1e-4 if kept else 1.0
-        gone = [each._replace(score=min(each.score, least), state=each.state or "gone") for each in gone]
+        gone = [cited._replace(score=min(cited.score, least), state=cited.state or "gone") for cited in gone]
         return best_first([*kept, *gone, *candidates[len(first) :]])

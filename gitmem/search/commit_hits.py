@@ -61,7 +61,7 @@ def with_history(
             *past.notes,
             "this clone is shallow: 'git fetch --unshallow' gets the commits that are not searched",
         ]
-    index = JoinedIndex(memory, past, only=mode == "only", most={"known": MAX_RECALLED}.get(mode, 0))
+    index = JoinedIndex(memory, past, only=mode == "only", max_commits={"known": MAX_RECALLED}.get(mode, 0))
     return _OpenIndexes(repo, memory, past, index)
 
 
@@ -73,7 +73,7 @@ class _OpenIndexes(OpenIndex):
     def __init__(self, repo: Repository, memory: OpenIndex, past: history.History, index: JoinedIndex) -> None:
         notes = (*memory.notes, *past.notes)
         passages = memory.passages or PassagesWithCommits
-        super().__init__(index, index.both, memory.stale or past.stale, memory.commit, notes, passages=passages)
+        super().__init__(index, index.joined, memory.stale or past.stale, memory.commit, notes, passages=passages)
         self._repo, self._memory, self._past = repo, memory, past
 
     @property
@@ -93,13 +93,13 @@ class _OpenIndexes(OpenIndex):
 class PassagesWithCommits(Passages):
     """Makes the hits of one search in files and in commits."""
 
-    def __init__(self, memory: SearchedMemory, *given: Any, **named: Any) -> None:
+    def __init__(self, memory: SearchedMemory, *args: Any, **kwargs: Any) -> None:
         index = memory.index_reader
         assert isinstance(index, JoinedIndex)
         if index.memory is not None and index.memory_snapshot is not None:  # also where only commits are found
             memory = memory._replace(fact_files=fact_files_of(index.memory, index.memory_snapshot))
-        super().__init__(memory, *given, **named)
-        self.most = index.most
+        super().__init__(memory, *args, **kwargs)
+        self.max_commits = index.max_commits
         self.commits = CommitStates(index.past)
         self.touched: Mapping[str, Sequence[str]] = {}
 
@@ -119,11 +119,11 @@ class PassagesWithCommits(Passages):
 
     # -- judging ---------------------------------------------------------------------------------------------
 
-    def _candidate(self, at: int) -> Candidate | None:
-        oid, query, keep = self.lines.strip_of(at).oid, self.parsed.query, self.parsed.keep
-        if self.lines.strip_of(at).path != COMMIT:
-            return super()._candidate(at)
-        line, file = self.lines[at], self.reader.files.get((COMMIT, oid))
+    def _candidate(self, index: int) -> Candidate | None:
+        oid, query, keep = self.lines.strip_of(index).oid, self.parsed.query, self.parsed.keep
+        if self.lines.strip_of(index).path != COMMIT:
+            return super()._candidate(index)
+        line, file = self.lines[index], self.reader.files.get((COMMIT, oid))
         if file is None or file.when is None or line.last > len(file.lines) or query.types or query.tags:
             return None
         if not self.parsed.has_day(file.when):
@@ -136,7 +136,7 @@ class PassagesWithCommits(Passages):
         state = self.commits.state(oid)
         recorded = STATES[state_of_text(text, self.maker.lapsed_of(file))]  # of the fact that the message records
         priors = self._commit_priors(self.commits.read[oid][0], state)
-        return Candidate(at, line, file, {}, file.when, state.name or recorded, priors)
+        return Candidate(index, line, file, {}, file.when, state.name or recorded, priors)
 
     def _commit_priors(self, commit: Commit, state: CommitState) -> tuple[tuple[str, float], ...]:
         """(name, value) of each prior of a commit: for its state, for a merge, and for a bot as its author."""
@@ -151,12 +151,12 @@ class PassagesWithCommits(Passages):
         return [hit if hit.kind else next(files) for hit in hits]
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
-        """At most `limit` hits, at most one for each commit and at most `most` of commits (0: no such limit); a commit
-        comes after the commit that reverted it."""
+        """At most `limit` hits, at most one for each commit and at most `max_commits` of commits (0: no such limit); a
+        commit comes after the commit that reverted it."""
         hits: list[Hit] = []
         seen: set[str] = set()
         for hit in super()._join(candidates, 3 * limit):
-            if hit.kind and (hit.commit in seen or (self.most and len(seen) == self.most)):
+            if hit.kind and (hit.commit in seen or (self.max_commits and len(seen) == self.max_commits)):
                 continue
             hits.append(hit)
             if hit.kind:
@@ -199,11 +199,11 @@ class PassagesWithCommits(Passages):
 def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
     """All hits; a commit that reverted or amended another hit and came after it is moved right before it."""
     ordered: list[Hit] = []
-    left = list(hits)
-    while left:
-        chain = [left.pop(0)]
-        while chain[-1].by and (later := next((hit for hit in left if hit.commit == chain[-1].by), None)):
-            left.remove(later)
+    remaining = list(hits)
+    while remaining:
+        chain = [remaining.pop(0)]
+        while chain[-1].by and (later := next((hit for hit in remaining if hit.commit == chain[-1].by), None)):
+            remaining.remove(later)
             chain.append(later._replace(score=max(later.score, chain[-1].score)))
         ordered += reversed(chain)
     return ordered

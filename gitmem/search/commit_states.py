@@ -77,21 +77,21 @@ class CommitStates:
             return CommitState()
         by_subject = self._others(oid, ["revert", *terms(commit.subject)])
         by_oid = stored.naming(index, oid[:ABBREVIATED], self.past.norms, MAX_NAMING_COMMITS)
-        found = CommitState()
-        for other in dict.fromkeys([*by_subject, *self._commits_of(by_oid)]):
-            later = self.commit(other)
-            if later is None or other == oid:
+        state = CommitState()
+        for later_oid in dict.fromkeys([*by_subject, *self._commits_of(by_oid)]):
+            later = self.commit(later_oid)
+            if later is None or later_oid == oid:
                 continue
             name = _state_from_message(commit, later)
             if name != "reverted" and _reverts_subject(later, commit) and self._is_last(commit, later):
                 name = "reverted"
-            if name == "reverted" and self.state(other, depth - 1).name != "reverted":
-                found = CommitState(name, other)
+            if name == "reverted" and self.state(later_oid, depth - 1).name != "reverted":
+                state = CommitState(name, later_oid)
                 break
-            if name == "amended" and (not found.by or _time_key(later) > _time_key(self.read[found.by][0])):
-                found = CommitState(name, other)
-        self._states[oid] = found
-        return found
+            if name == "amended" and (not state.by or _time_key(later) > _time_key(self.read[state.by][0])):
+                state = CommitState(name, later_oid)
+        self._states[oid] = state
+        return state
 
     def _commits_of(self, chunks: Sequence[int]) -> list[str]:
         """The oids of the commits of these chunks, sorted."""
@@ -113,8 +113,8 @@ class CommitStates:
             if not reaches(commit.oid, revert.oid):
                 return False
             others = map(self.commit, self._others(commit.oid, terms(commit.subject)))
-            same = [other.oid for other in others if other is not None and other.subject == commit.subject]
-            return not any(reaches(commit.oid, other) and reaches(other, revert.oid) for other in same)
+            same_subject = [other.oid for other in others if other is not None and other.subject == commit.subject]
+            return not any(reaches(commit.oid, other) and reaches(other, revert.oid) for other in same_subject)
         return False
 
 
@@ -136,15 +136,15 @@ def _state_from_message(commit: Commit, later: Commit) -> str:
     """
     if len(later.parents) > 1:
         return ""
-    said = ""
+    state = ""
     message = PICKED.sub("", later.message)
-    for named in NAMED.finditer(message):
-        if commit.oid.startswith(named[0]):
-            before = message[message.rfind("\n", 0, named.start()) + 1 : named.start()]
+    for match in NAMED.finditer(message):
+        if commit.oid.startswith(match[0]):
+            before = message[message.rfind("\n", 0, match.start()) + 1 : match.start()]
             if NO_CHANGE.match(before):
                 continue
             if REVERTS.fullmatch(before):
                 return "reverted"
             if not MENTIONS_REVERT.search(before):
-                said = "amended"
-    return said
+                state = "amended"
+    return state

@@ -95,19 +95,19 @@ def read_rows(text: str) -> list[tuple[str, LabelledQuestion]]:
 
     Raises UsageError with the number of a bad line and the reason.
     """
-    found = []
+    rows = []
     for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
         if not line.strip():
             continue
         try:
-            found.append((line, _labelled(parse_json(line))))
+            rows.append((line, _labelled(parse_json(line))))
         except ValueError as error:
             if isinstance(error, json.JSONDecodeError):
                 why = f"it is no JSON ({error.msg})"
             else:
                 why = str(error)
             raise UsageError(Message("line {}: {}", number, why), SHAPE) from None
-    return found
+    return rows
 
 
 def _labelled(row: Any) -> LabelledQuestion:
@@ -143,8 +143,8 @@ def missing_files(repo: Repository, questions: Iterable[LabelledQuestion], commi
     repository for HEAD)."""
     named = sorted({path for question in questions for path, _, _ in question.relevant})
     if commit or repo.root is None:
-        there = {entry.path for entry in repo.entries(commit or "HEAD", named)}
-        return [path for path in named if path not in there]
+        existing = {entry.path for entry in repo.entries(commit or "HEAD", named)}
+        return [path for path in named if path not in existing]
     return [path for path in named if not (repo.root / path).is_file()]
 
 
@@ -177,7 +177,7 @@ def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[st
     lines of the hit. All figures are 0 if the question has no answer."""
     wanted = _answer_numbers(question)
     total = len(set(wanted.values())) or 1
-    said = terms(question.text) if question.text else set()
+    fact_terms = terms(question.text) if question.text else set()
     covered: set[int] = set()
     within = dict.fromkeys(TOKENS, 0)
     recall: dict[int, float] = {}
@@ -193,9 +193,9 @@ def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[st
         for path, number, line in shown:
             characters += len(line) + 1
             answers = wanted.get((path, number))
-            if answers is None and hit.commit and hit.kind and number == hit.start_line + len(lines) - 1 and said:
+            if answers is None and hit.commit and hit.kind and number == hit.start_line + len(lines) - 1 and fact_terms:
                 answers = None
-                if len(said & terms(f"{hit.subject} {hit.text}")) >= MIN_COMMIT_SHARE * len(said):
+                if len(fact_terms & terms(f"{hit.subject} {hit.text}")) >= MIN_COMMIT_SHARE * len(fact_terms):
                     answers = 0
             if answers is not None:
                 first_hit = first_hit or rank
@@ -223,7 +223,7 @@ def _answer_numbers(question: LabelledQuestion) -> dict[tuple[str, int], int]:
     if question.fact:
         places = (*question.relevant, *question.same)
         return {(path, line): 0 for path, first, last in places for line in range(first, last + 1)}
-    lines = dict.fromkeys((path, at) for path, first, last in question.relevant for at in range(first, last + 1))
+    lines = dict.fromkeys((path, line) for path, first, last in question.relevant for line in range(first, last + 1))
     return {place: number for number, place in enumerate(lines)}
 
 
@@ -254,8 +254,8 @@ def gained_and_lost(old: Sequence[QuestionResult], new: Sequence[QuestionResult]
     have the same questions in the same order."""
     name = "hit@5"
     pairs = list(zip(old, new, strict=True))
-    gained = [b.question.query for a, b in pairs if b.figures[name] > a.figures[name]]
-    lost = [b.question.query for a, b in pairs if b.figures[name] < a.figures[name]]
+    gained = [after.question.query for before, after in pairs if after.figures[name] > before.figures[name]]
+    lost = [after.question.query for before, after in pairs if after.figures[name] < before.figures[name]]
     return gained, lost
 
 
@@ -273,25 +273,25 @@ def variants(config: Config, texts: Sequence[str]) -> list[tuple[str, Config]]:
         if not values or (not tuning.is_constant(key) and name not in [each.lower() for each in chosen]):
             known = f"{', '.join(each.removeprefix('mem.') for each in chosen)}, {tuning.constant_names()}"
             raise UsageError(f"'{text}' is no setting of search", f"KEY=V1,V2 with a KEY of {known}")
-        made = []
+        made_configs = []
         for label, settings in configs:
             for value in values.split(","):
                 try:
-                    one = changed(
+                    variant = changed(
                         settings, *(("searchWeight", f"{key}={value}") if tuning.is_constant(key) else (name, value))
                     )
-                    tuning.configured_ranking(one)
+                    tuning.configured_ranking(variant)
                 except BadConfig as error:
                     raise UsageError(error.message, error.hint) from None
-                made.append((f"{label} {key}={value}".strip(), one))
-        configs = made
+                made_configs.append((f"{label} {key}={value}".strip(), variant))
+        configs = made_configs
     return configs
 
 
-def same_index(one: Config, other: Config) -> bool:
+def same_index(config: Config, other: Config) -> bool:
     """Whether both settings lead to the same index: they have equal sizes of chunks and the same embedder."""
     names = ("chunk_size", "chunk_overlap", *EMBEDDER_SETTINGS)
-    return all(getattr(one, name) == getattr(other, name) for name in names)
+    return all(getattr(config, name) == getattr(other, name) for name in names)
 
 
 def parse_floors(texts: Sequence[str]) -> list[tuple[str, float]]:

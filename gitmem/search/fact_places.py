@@ -46,11 +46,11 @@ class FactPlaces:
 
     def find(self, ident: str) -> FactPlace | None:
         """The place of the fact with this id; None if there is none."""
-        found = self._by_id.get(ident)
-        if not found:
+        copies = self._by_id.get(ident)
+        if not copies:
             return None
-        own = tuple((path, fact.line, fact.line) for path, fact in found)
-        return FactPlace(own, tuple(place for _, fact in found for place in self._sources(fact)), found[0][1].text)
+        facts = tuple((path, fact.line, fact.line) for path, fact in copies)
+        return FactPlace(facts, tuple(place for _, fact in copies for place in self._sources(fact)), copies[0][1].text)
 
     @cached_property
     def _by_id(self) -> dict[str, list[tuple[str, Fact]]]:
@@ -71,24 +71,24 @@ class FactPlaces:
         wanted = terms(fact.text)
         places = []
         for span in cited_spans(fact.meta):
-            said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line]
-            if wanted and len(wanted & terms(" ".join(said))) >= MIN_SHARE * len(wanted):
+            cited_lines = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line]
+            if wanted and len(wanted & terms(" ".join(cited_lines))) >= MIN_SHARE * len(wanted):
                 places.append((span.path, span.start_line, span.end_line))
         return places
 
-    def _contents(self, wanted: Callable[[str], bool]) -> list[tuple[str, bytes]]:
-        """(path, bytes) of the memory files whose path `wanted` accepts, ordered by path."""
+    def _contents(self, is_wanted: Callable[[str], bool]) -> list[tuple[str, bytes]]:
+        """(path, bytes) of the memory files whose path `is_wanted` accepts, ordered by path."""
         repo = self._repo
         if self._commit or repo.root is None:
             tree = repo.tree(self._commit or repo.resolve("HEAD"))
             files, _ = tree_files(repo, tree, self._config.memory_paths)
-            chosen = {path: oid for path, oid in sorted(files.items()) if wanted(path)}
+            chosen = {path: oid for path, oid in sorted(files.items()) if is_wanted(path)}
             data = dict(repo.read_many(sorted(set(chosen.values()))))
             contents = {path: data[oid] for path, oid in chosen.items()}
-            return [(path, text) for path, text in contents.items() if text is not None]
-        paths = [path for path in memory_paths(repo, self._config) if wanted(path)]
+            return [(path, content) for path, content in contents.items() if content is not None]
+        paths = [path for path in memory_paths(repo, self._config) if is_wanted(path)]
         return [
-            (path, found)
-            for path, found in WorkTreeReader(repo).read_all(paths, MAX_MEMORY_FILE_BYTES)
-            if isinstance(found, bytes)
+            (path, data)
+            for path, data in WorkTreeReader(repo).read_all(paths, MAX_MEMORY_FILE_BYTES)
+            if isinstance(data, bytes)
         ]

@@ -77,11 +77,11 @@ class FileReader:
             if data is None:
                 self.files[key] = None
                 continue
-            of = kind(path)
+            file_kind = kind(path)
             if log_day(path, self.memory.config.memory_daily):
-                of = Kind.DAILY
+                file_kind = Kind.DAILY
             shape, has_secrets = shapes.get(oid, NO_SHAPE), index.secrets(oid) > 0
-            self.files[key] = MemoryFile(key, text_lines(data), of, log_date(path), shape, has_secrets)
+            self.files[key] = MemoryFile(key, text_lines(data), file_kind, log_date(path), shape, has_secrets)
 
     def read_line_days(self) -> None:
         """Fill `line_days` for the files that were read and have no day in their name."""
@@ -144,9 +144,9 @@ class FileReader:
         if not self.memory.commit:
             hits = with_trust(self.memory.repo, hits, self._lines)
             today = self.memory.today.isoformat()  # the day of a line that is in no commit yet, as in `line_days`
-            for at, hit in enumerate(hits):
+            for index, hit in enumerate(hits):
                 if hit.trust == "uncommitted" and not hit.date:
-                    hits[at] = hit._replace(date=today)
+                    hits[index] = hit._replace(date=today)
         if blame:
             return with_authors(self.memory.repo, hits, self.memory.commit)
         return hits
@@ -162,9 +162,9 @@ def commit_time(repo: Repository, path: str, line: int, commit: str, today: date
     """The ISO time, in UTC, of the commit that last changed a line; the end of `today` for an uncommitted line; "" if
     Git cannot tell. `commit`: "" for the work tree."""
     try:
-        (found,) = repo.blame(path, line, line, commit)
-        if not found.commit.strip("0"):
+        (blamed,) = repo.blame(path, line, line, commit)
+        if not blamed.commit.strip("0"):
             return f"{today.isoformat()}T24"
-        return repo.commit(found.commit).author_date.astimezone(UTC).isoformat()
+        return repo.commit(blamed.commit).author_date.astimezone(UTC).isoformat()
     except (GitMemError, ValueError):
         return ""

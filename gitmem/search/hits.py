@@ -136,7 +136,7 @@ class Hit(NamedTuple):
     @property
     def topic(self) -> str:
         """Its headings, parent items and table header, joined by " > ", for a person."""
-        above = max((at for at, step in enumerate(self.trail, 1) if step in self.heading), default=0)
+        above = max((number for number, step in enumerate(self.trail, 1) if step in self.heading), default=0)
         return " > ".join(filter(None, [self.heading, *self.trail[above:]]))
 
     @property
@@ -159,18 +159,18 @@ class Hit(NamedTuple):
         """(line number, ISO day of the later line) for each of its lines that a later line replaces or ends, in order;
         without proposals."""
         return tuple(
-            sorted({one.passage_line: one.date for one in reversed(self.amended_by) if not one.proposed}.items())
+            sorted({line.passage_line: line.date for line in reversed(self.amended_by) if not line.proposed}.items())
         )
 
     @property
     def note(self) -> str:
         """A note for a model: an origin in a tool or the web, changed code, state, lines that a later line replaced,
         and a line that contradicts it; "" for none."""
-        said = [self.origin_words] if self.origin_words else []
-        said += [one.words for one in self.code] or list(filter(None, [self.state]))
-        said += [f"line {line} until {day}" for line, day in self.until]
-        said += [f"{one.otherwise}, {one.path} line {one.start_line}{_day(one)}" for one in self.differs[:1]]
-        return "; ".join(said)
+        notes = [self.origin_words] if self.origin_words else []
+        notes += [one.words for one in self.code] or list(filter(None, [self.state]))
+        notes += [f"line {line} until {day}" for line, day in self.until]
+        notes += [f"{one.otherwise}, {one.path} line {one.start_line}{_day(one)}" for one in self.differs[:1]]
+        return "; ".join(notes)
 
 
 def _day(linked: LinkedLine) -> str:
@@ -187,19 +187,19 @@ def with_trust(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[st
     if not hits:
         return hits
     try:  # one process; `head()` would start another
-        there = repo.blobs("HEAD", sorted({hit.path for hit in hits}))
+        head_blobs = repo.blobs("HEAD", sorted({hit.path for hit in hits}))
     except GitMemError:
         return [hit._replace(trust="uncommitted") for hit in hits]
-    changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
+    changed = {hit.path: head_blobs[hit.path] for hit in hits if head_blobs.get(hit.path, hit.blob) != hit.blob}
     contents = dict(repo.read_many(dict.fromkeys(changed.values()))) if changed else {}
-    old = {path: set(text_lines(contents.get(oid) or b"")) for path, oid in changed.items()}
-    made = []
+    head_lines = {path: set(text_lines(contents.get(oid) or b"")) for path, oid in changed.items()}
+    marked = []
     for hit in hits:
-        own = [line for line in lines(hit)[hit.start_line - 1 : hit.end_line] if line.strip()]
-        if hit.path not in there or (hit.path in old and not set(own) <= old[hit.path]):
+        hit_lines = [line for line in lines(hit)[hit.start_line - 1 : hit.end_line] if line.strip()]
+        if hit.path not in head_blobs or (hit.path in head_lines and not set(hit_lines) <= head_lines[hit.path]):
             hit = hit._replace(trust="uncommitted")
-        made.append(hit)
-    return made
+        marked.append(hit)
+    return marked
 
 
 def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
@@ -214,23 +214,23 @@ def with_authors(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit
     from gitmem.paths import kind
 
     facts = [Fact(normalise(hit.text), hit.id, hit.start_line) for hit in hits if kind(hit.path) in LASTING]
-    first = first_commits(repo, commit or repo.head() or "", facts) if facts else {}
+    first_commit_of = first_commits(repo, commit or repo.head() or "", facts) if facts else {}
     from gitmem.gate.withholding import name_for_model  # loads every detector
 
-    made = []
+    attributed = []
     for hit in hits:
-        if hit.id in first and kind(hit.path) in LASTING:
-            oids = [first[hit.id]]
+        if hit.id in first_commit_of and kind(hit.path) in LASTING:
+            oids = [first_commit_of[hit.id]]
         else:
             oids = _last_commits(repo, hit, commit)
         if not oids:
-            made.append(hit)
+            attributed.append(hit)
             continue
         newest = max((repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda written: written.author_date)
         author = name_for_model(f"{newest.author.name} <{newest.author.email}>")
         day = newest.author_date.date().isoformat()
-        made.append(hit._replace(commit=newest.oid, author=author, date=hit.date or day))
-    return made
+        attributed.append(hit._replace(commit=newest.oid, author=author, date=hit.date or day))
+    return attributed
 
 
 def _last_commits(repo: Repository, hit: Hit, commit: str) -> list[str]:
@@ -238,16 +238,16 @@ def _last_commits(repo: Repository, hit: Hit, commit: str) -> list[str]:
     return [row.commit for row in repo.blame(hit.path, hit.start_line, hit.end_line, commit) if row.commit.strip("0")]
 
 
-def with_source(hit: Hit, found: Hit) -> Hit:
-    """The hit of a fact with one more source, the log lines of the hit `found`. Sources with text come first."""
-    source = SourceLine(found.path, found.start_line, found.end_line, found.text)
-    with_text = [one for one in hit.sources if one.text]
-    without = [one for one in hit.sources if not one.text and not _overlap(one, source)]
+def with_source(hit: Hit, log_hit: Hit) -> Hit:
+    """The hit of a fact with one more source, the log lines of `log_hit`. Sources with text come first."""
+    source = SourceLine(log_hit.path, log_hit.start_line, log_hit.end_line, log_hit.text)
+    with_text = [known for known in hit.sources if known.text]
+    without = [known for known in hit.sources if not known.text and not _overlap(known, source)]
     return hit._replace(sources=(*with_text, source, *without))
 
 
-def _overlap(one: SourceLine, other: SourceLine) -> bool:
-    return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
+def _overlap(source: SourceLine, other: SourceLine) -> bool:
+    return source.path == other.path and source.start_line <= other.end_line and other.start_line <= source.end_line
 
 
 def first_within_budget(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
@@ -261,16 +261,16 @@ def first_within_budget(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ..
 
     kept: list[Hit] = []
     notes = []
-    left = budget
+    remaining = budget
     for hit in hits:
         size = estimate(hit.text)
         if size > budget:
             lines = line_range(hit.start_line, hit.end_line)
             notes.append(f"{hit.path}:{lines} has about {size} tokens and is left out")
-        elif size > left:
+        elif size > remaining:
             break
         else:
-            left -= size
+            remaining -= size
             kept.append(hit)
     return tuple(kept), tuple(notes)
 

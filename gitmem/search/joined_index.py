@@ -25,7 +25,7 @@ class _Part(NamedTuple):
     first: int
     end: int
 
-    def own(self, chunks: Iterable[int]) -> list[int]:
+    def own_numbers(self, chunks: Iterable[int]) -> list[int]:
         """The own numbers of those of these chunks that it has."""
         return [chunk - self.first for chunk in chunks if self.first <= chunk < self.end]
 
@@ -34,31 +34,32 @@ class JoinedIndex:
     """The indexes of memory and history as one index. The history's chunks are numbered after those of memory.
 
     Its methods are those of `IndexReader`. `past`: the open history. `memory`, `memory_snapshot`: the index of memory
-    and its snapshot, None if nothing is indexed. `only`: whether chunks of memory are excluded. `most`: commits that an
-    answer may have, 0 for no limit.
+    and its snapshot, None if nothing is indexed. `only`: whether chunks of memory are excluded. `max_commits`:
+    commits that an answer may have, 0 for no limit.
     """
 
-    def __init__(self, made: OpenIndex, past: History, *, only: bool, most: int) -> None:
-        self.memory, self.memory_snapshot, self.past, self.most = made.index, made.snapshot, past, most
+    def __init__(self, opened: OpenIndex, past: History, *, only: bool, max_commits: int) -> None:
+        self.memory, self.memory_snapshot = opened.index, opened.snapshot
+        self.past, self.max_commits = past, max_commits
         norms = b""
-        if made.snapshot is not None and made.index is not None:
-            norms = made.snapshot.norms
+        if opened.snapshot is not None and opened.index is not None:
+            norms = opened.snapshot.norms
         if only:
             norms = bytes(len(norms))
         self.first_of_history = len(norms or b"\0")
-        self.both = Snapshot(0, "", (norms or b"\0") + past.norms)
+        self.joined = Snapshot(0, "", (norms or b"\0") + past.norms)
         self.parts: list[_Part] = []
-        if made.index is not None:
-            self.parts.append(_Part(made.index, 0, self.first_of_history))
+        if opened.index is not None:
+            self.parts.append(_Part(opened.index, 0, self.first_of_history))
         if past.index is not None:
-            self.parts.append(_Part(past.index, self.first_of_history, len(self.both.norms)))
+            self.parts.append(_Part(past.index, self.first_of_history, len(self.joined.norms)))
         self.frozen = False
         if self.parts:
             self.frozen, self.path = self.parts[0].reader.frozen, self.parts[0].reader.path
         # The snapshot of memory that is searched, with its index.
         self.searched: tuple[IndexReader, Snapshot] | None = None
-        if made.index is not None and made.snapshot is not None and not only:
-            self.searched = made.index, made.snapshot
+        if opened.index is not None and opened.snapshot is not None and not only:
+            self.searched = opened.index, opened.snapshot
         self._commits: set[str] = set()  # oids of the commits that `places` gave
 
     def close(self) -> None:
@@ -73,13 +74,13 @@ class JoinedIndex:
             yield
 
     def snapshot(self, key: str) -> Snapshot | None:
-        return self.both
+        return self.joined
 
     def select(
         self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
     ) -> bytes:
         if self.searched is None:
-            return self.both.norms
+            return self.joined.norms
         norms = self.searched[0].select(self.searched[1], keep, everything=everything)
         return norms.ljust(self.first_of_history, b"\0")[: self.first_of_history] + self.past.norms
 
@@ -113,18 +114,18 @@ class JoinedIndex:
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         best: list[tuple[int, float]] = []
         for part in self._comparable():
-            own = norms[part.first : part.end]
-            if any(own):
-                best += [(chunk + part.first, cosine) for chunk, cosine in part.reader.nearest(vector, own, k)]
+            part_norms = norms[part.first : part.end]
+            if any(part_norms):
+                best += [(chunk + part.first, cosine) for chunk, cosine in part.reader.nearest(vector, part_norms, k)]
         return sorted(best, key=lambda row: (-row[1], row[0]))[:k]
 
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
         wanted = list(chunks)
-        found: dict[int, float] = {}
+        joined: dict[int, float] = {}
         for part in self._comparable():
-            own = part.reader.cosines(vector, part.own(wanted))
-            found |= {chunk + part.first: cosine for chunk, cosine in own.items()}
-        return found
+            part_cosines = part.reader.cosines(vector, part.own_numbers(wanted))
+            joined |= {chunk + part.first: cosine for chunk, cosine in part_cosines.items()}
+        return joined
 
     def _comparable(self) -> list[_Part]:
         """The indexes with vectors of the embedder in force."""
@@ -151,9 +152,9 @@ class JoinedIndex:
         first = self.first_of_history
         if self.searched is not None:
             places |= self.searched[0].places(self.searched[1], [chunk for chunk in wanted if chunk < first])
-        own = [chunk - first for chunk in wanted if chunk >= first]
-        if own and self.past.index is not None:
-            for chunk, place in stored.commits_of(self.past.index, own).items():
+        numbers = [chunk - first for chunk in wanted if chunk >= first]
+        if numbers and self.past.index is not None:
+            for chunk, place in stored.commits_of(self.past.index, numbers).items():
                 places[chunk + first] = [place._replace(chunk=chunk + first, path=COMMIT)]
                 self._commits.add(place.oid)
         return places
@@ -170,8 +171,8 @@ class JoinedIndex:
         wanted = list(chunks)
         records: dict[int, Packed] = {}
         for part in self.parts:
-            if own := part.own(wanted):
-                records |= {chunk + part.first: packed for chunk, packed in part.reader.lines(own).items()}
+            if numbers := part.own_numbers(wanted):
+                records |= {chunk + part.first: packed for chunk, packed in part.reader.lines(numbers).items()}
         return records
 
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:

@@ -49,12 +49,12 @@ class QuestionWords(NamedTuple):
 
 def question_words(text: str, rarity: Mapping[str, float], table: WordVectors) -> QuestionWords | None:
     """The words of a question that the table has; None if it has none. `rarity`: term of the question -> IDF."""
-    most = max(rarity.values(), default=1.0)
+    max_rarity = max(rarity.values(), default=1.0)
     weighed: list[tuple[int, float]] = []
     for word in dict.fromkeys(words(text)):
         if sign := table.signs[word]:
-            rare = max((rarity[term] for term in terms(word) if term in rarity), default=most / 2)
-            weighed.append((sign, table.length(word) * rare))
+            word_rarity = max((rarity[term] for term in terms(word) if term in rarity), default=max_rarity / 2)
+            weighed.append((sign, table.length(word) * word_rarity))
     total = sum(weight for _, weight in weighed)
     if not total > 0:
         return None
@@ -77,28 +77,28 @@ def match_lines(
     the line.
     """
     signs = table.signs
-    near = [max(0.0, probable_cosine(bits, table.dims)) for bits in range(table.dims + 1)]
-    none = [0.0] * len(question.signs)
+    cosines = [max(0.0, probable_cosine(bits, table.dims)) for bits in range(table.dims + 1)]
+    no_match = [0.0] * len(question.signs)
     similarities: dict[tuple[int, int], list[float]] = {}
-    for at, strip, text in lines:
-        known = list(filter(None, map(signs.__getitem__, dict.fromkeys(words(text)[:MAX_WORDS]))))
-        similarities[strip, at] = none
-        if known:
-            similarities[strip, at] = [
-                near[min([(one ^ sign).bit_count() for sign in known])] for one in question.signs
+    for position, strip, text in lines:
+        line_signs = list(filter(None, map(signs.__getitem__, dict.fromkeys(words(text)[:MAX_WORDS]))))
+        similarities[strip, position] = no_match
+        if line_signs:
+            similarities[strip, position] = [
+                cosines[min([(word ^ sign).bit_count() for sign in line_signs])] for word in question.signs
             ]
-    own, around = [], []
-    for at, strip, _ in lines:
-        before, here, after = (similarities.get((strip, near_by), none) for near_by in (at - 1, at, at + 1))
-        own.append(sum(map(mul, question.weights, here)))
-        around.append(sum(map(mul, question.weights, map(max, before, here, after))))
-    return list(zip(_spread(own), _spread(around), strict=True))
+    line_scores, window_scores = [], []
+    for position, strip, _ in lines:
+        before, here, after = (similarities.get((strip, n), no_match) for n in (position - 1, position, position + 1))
+        line_scores.append(sum(map(mul, question.weights, here)))
+        window_scores.append(sum(map(mul, question.weights, map(max, before, here, after))))
+    return list(zip(_spread(line_scores), _spread(window_scores), strict=True))
 
 
 def _spread(values: list[float]) -> list[float]:
     """The values scaled to 0..1; zeros if all are equal."""
-    low = min(values, default=0.0)
-    span = max(values, default=0.0) - low
+    least = min(values, default=0.0)
+    span = max(values, default=0.0) - least
     if span > 1e-9:
-        return [(value - low) / span for value in values]
+        return [(value - least) / span for value in values]
     return [0.0] * len(values)

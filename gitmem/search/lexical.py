@@ -59,19 +59,19 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
     lines = max(chunks, round(words / ranking.line_words))
     whole = chunks == len(norms) - 1
     postings: list[tuple[str, list[int], Counter[int], float]] = []
-    mass = 0.0
+    total_weight = 0.0
     wanted = _terms_to_look_up(index, question, chunks, ranking.common)
     index.expect([term for term in wanted if term not in question.prefixes])
     for term in wanted:
-        rows = _rows(index, term, term in question.prefixes, norms, whole)
+        rows = _rows(index, term, norms, prefix=term in question.prefixes, whole=whole)
         for other in question.alternatives.get(term, ()):
             if other not in question.terms and (chunks <= ranking.common or index.frequency(other) <= ranking.common):
-                rows = sorted({*rows, *_rows(index, other, False, norms, whole)})
+                rows = sorted({*rows, *_rows(index, other, norms, prefix=False, whole=whole)})
         counts = Counter([row >> PLACE_BITS for row in rows])
         if question.pasted and not counts:
             continue  # memory has few words of a pasted log, and lacking them is no evidence
         weight = idf(chunks, len(counts))
-        mass += weight
+        total_weight += weight
         postings.append((term, rows, counts, weight))
     # What one occurrence adds, by the byte of the chunk's length: nearly every chunk has a term just once.
     floor = ranking.k1 * (1 - ranking.b)
@@ -81,7 +81,7 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
     scores: dict[int, float] = {}
     terms = []
     for term, rows, counts, weight in postings:
-        share = weight / (mass or 1.0)
+        share = weight / (total_weight or 1.0)
         shares = [share * part for part in once]
         for chunk, count in counts.items():
             norm = norms[chunk]
@@ -101,14 +101,14 @@ def _terms_to_look_up(index: IndexReader, question: Question, chunks: int, commo
     terms = list(question.terms)
     if chunks <= common:
         return terms
-    often = index.frequencies([term for term in terms if term not in question.prefixes])
-    rare = [term for term in terms if often.get(term, 0) <= common]
-    if any(often.get(term, 1) for term in rare):
+    frequencies = index.frequencies([term for term in terms if term not in question.prefixes])
+    rare = [term for term in terms if frequencies.get(term, 0) <= common]
+    if any(frequencies.get(term, 1) for term in rare):
         return rare
-    return sorted(terms, key=lambda term: often.get(term, 0))[:2]
+    return sorted(terms, key=lambda term: frequencies.get(term, 0))[:2]
 
 
-def _rows(index: IndexReader, term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
+def _rows(index: IndexReader, term: str, norms: bytes, *, prefix: bool, whole: bool) -> list[int]:
     """The sorted occurrences of a term in the chunks of `norms`. `prefix`: whether words that begin with the term count
     too. `whole`: whether the snapshot has each chunk of the index, so that most rows need no check."""
     if prefix:
@@ -132,36 +132,36 @@ def best_chunks(scores: dict[int, float], terms: Iterable[Term], count: int) -> 
     from heapq import nlargest
 
     least = nlargest(count, scores.values())[-1]
-    above = sorted((c for c, score in scores.items() if score > least), key=lambda chunk: (-scores[chunk], chunk))
+    above = sorted((c for c, score in scores.items() if score > least), key=lambda c: (-scores[c], c))
     equal = sorted(chunk for chunk, score in scores.items() if score == least)
     if len(above) + len(equal) > count:
         rows = [term.rows for term in terms]
-        equal.sort(key=lambda chunk: [_first_position(own, chunk) for own in rows])
+        equal.sort(key=lambda chunk: [_first_position(term_rows, chunk) for term_rows in rows])
     return [*above, *equal][:count]
 
 
 def _first_position(rows: list[int], chunk: int) -> int:
     """The first position of a term in a chunk; 1 << PLACE_BITS if the chunk lacks it. `rows`: `Term.rows`."""
-    at = bisect_left(rows, chunk << PLACE_BITS)
-    if at < len(rows):
-        return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS)
+    index = bisect_left(rows, chunk << PLACE_BITS)
+    if index < len(rows):
+        return min(rows[index] - (chunk << PLACE_BITS), 1 << PLACE_BITS)
     return 1 << PLACE_BITS
 
 
 def term_positions(terms: Iterable[Term], chunks: Iterable[int]) -> list[TermPositions]:
     """The positions of each term in these chunks, in the order of the terms."""
     wanted = sorted(set(chunks))
-    found = []
+    all_positions = []
     for term in terms:
         positions = TermPositions(term.rarity, {}, {})
         for chunk in filter(term.counts.__contains__, wanted):
             base = chunk << PLACE_BITS
-            at = bisect_left(term.rows, base)
-            own = term.rows[at : at + term.counts[chunk]]
-            offsets = [(row - base) >> 1 for row in own if not row & 1]
+            index = bisect_left(term.rows, base)
+            chunk_rows = term.rows[index : index + term.counts[chunk]]
+            offsets = [(row - base) >> 1 for row in chunk_rows if not row & 1]
             if offsets:
                 positions.bodies[chunk] = offsets
-            if len(offsets) < len(own):
-                positions.trails[chunk] = [(row - base) >> 1 for row in own if row & 1]
-        found.append(positions)
-    return found
+            if len(offsets) < len(chunk_rows):
+                positions.trails[chunk] = [(row - base) >> 1 for row in chunk_rows if row & 1]
+        all_positions.append(positions)
+    return all_positions

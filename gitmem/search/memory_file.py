@@ -127,14 +127,14 @@ class MemoryFile:
     def _section(self, line: int) -> _Section:
         above = bisect_right(self.shape.headings, (line, ANY_LEVEL))
         if above not in self._sections:
-            found: list[Heading] = []
+            headings: list[Heading] = []
             for number, level in self.shape.headings[:above]:
-                while found and found[-1].level >= level:
-                    found.pop()
+                while headings and headings[-1].level >= level:
+                    headings.pop()
                 if number <= len(self.lines):
-                    found.append(Heading(number, level, self.lines[number - 1].strip().strip("#").strip()))
-            title = " > ".join(self._screened([heading.text for heading in found if heading.text]))
-            self._sections[above] = _Section(found, title)
+                    headings.append(Heading(number, level, self.lines[number - 1].strip().strip("#").strip()))
+            title = " > ".join(self._screened([heading.text for heading in headings if heading.text]))
+            self._sections[above] = _Section(headings, title)
         return self._sections[above]
 
     def _screened(self, steps: Sequence[str]) -> tuple[str, ...]:
@@ -157,17 +157,17 @@ class MemoryFile:
             section = headings[-1].line
         first = max(section, (number - 1) * WINDOW_LINES + 1)
         last = line
-        most = min(len(self.lines), max(line + MIN_LINES_BELOW, (number + 1) * WINDOW_LINES))
-        while last < most and self.lines[last].strip():  # table headers and setext headings need it
+        max_last = min(len(self.lines), max(line + MIN_LINES_BELOW, (number + 1) * WINDOW_LINES))
+        while last < max_last and self.lines[last].strip():  # table headers and setext headings need it
             last += 1
         window = self._windows.get((first, number), _Window())
         if window.last < last:
             titles = [f"{'#' * heading.level} {heading.text}" for heading in headings if heading.line < first]
             name = statements.note_name(self.path, {key: values[0] for key, values in self.front.items() if values})
-            found = statements.read([*titles, "", *self.lines[first - 1 : last]], name=name)
-            window = self._windows[first, number] = _Window(last, len(titles), found)
-        at = window.titles + 1 + line - first + 1
-        return next((one for one in window.statements if one.first <= at <= one.last), None)
+            parsed = statements.read([*titles, "", *self.lines[first - 1 : last]], name=name)
+            window = self._windows[first, number] = _Window(last, len(titles), parsed)
+        row = window.titles + 1 + line - first + 1  # number of the line in the window
+        return next((statement for statement in window.statements if statement.first <= row <= statement.last), None)
 
 
 def _without_comment(line: str) -> str:

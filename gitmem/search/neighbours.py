@@ -35,21 +35,21 @@ class NeighbourJoin:
         """
         members = [centre]
         # A fact of MEMORY.md is complete; a short line elsewhere is often half of a statement.
-        least = self.ranking.short if centre.file.kind is not Kind.MEMORY else 0
+        min_size = self.ranking.short if centre.file.kind is not Kind.MEMORY else 0
         while len(members) < self.ranking.joined:
-            before, after = others.get(members[0].at - 1), others.get(members[-1].at + 1)
+            before, after = others.get(members[0].unit - 1), others.get(members[-1].unit + 1)
             size = sum(map(_characters, members))
             best = None
             for other in (before, after):
-                if other is None or other.at in used or not self._may_join(other, members):
+                if other is None or other.unit in used or not self._may_join(other, members):
                     continue
                 answers = other is after and members[-1].line.flags & ASKS and size < self.ranking.short
-                near = other.score >= centre.score - slack or answers or size < least
-                if near and (best is None or other.score > best.score):
+                may_join = other.score >= centre.score - slack or answers or size < min_size
+                if may_join and (best is None or other.score > best.score):
                     best = other
             if best is None:
                 break
-            members = sorted([*members, best], key=lambda member: member.at)
+            members = sorted([*members, best], key=lambda member: member.unit)
         return members
 
     def _may_join(self, other: Candidate, members: Sequence[Candidate]) -> bool:
@@ -72,14 +72,14 @@ class NeighbourJoin:
         rows = [member for member in members if member.line.flags & other.line.flags & ROW]
         if any(row.line.parent == other.line.parent for row in rows):
             return False  # each row of a table is about another thing
-        if any(other.at == member.line.parent or member.at == other.line.parent for member in members):
+        if any(other.unit == member.line.parent or member.unit == other.line.parent for member in members):
             return True
         beside = all(other.line.parent == member.line.parent for member in members)
-        return beside and not any(self._has_sub_items(one.at) for one in (other, *members))
+        return beside and not any(self._has_sub_items(line.unit) for line in (other, *members))
 
-    def _has_sub_items(self, at: int) -> bool:
-        """Whether the line at index `at` has sub-items."""
-        return at + 1 < len(self.lines) and self.lines.parents[at + 1] == at
+    def _has_sub_items(self, index: int) -> bool:
+        """Whether the line at `index` has sub-items."""
+        return index + 1 < len(self.lines) and self.lines.parents[index + 1] == index
 
 
 def _characters(candidate: Candidate) -> int:
@@ -89,6 +89,6 @@ def _characters(candidate: Candidate) -> int:
 
 def _heading_lies_between(members: Sequence[Candidate], other: Candidate) -> bool:
     """Whether a heading is between the members and another line."""
-    low = min(members[0].line.last, other.line.last)
-    high = max(members[-1].line.first, other.line.first)
-    return any(low < number <= high for number, _ in members[0].file.shape.headings)
+    last_before = min(members[0].line.last, other.line.last)
+    first_after = max(members[-1].line.first, other.line.first)
+    return any(last_before < number <= first_after for number, _ in members[0].file.shape.headings)

@@ -73,19 +73,19 @@ class Passages:
         if self.parsed.query.since or self.parsed.query.until:
             self.reader.read_line_days()
         self.maker.read_facts()
-        found = map(self._candidate, ranked)
-        candidates = [candidate for candidate in found if candidate is not None]
+        read = map(self._candidate, ranked)
+        candidates = [candidate for candidate in read if candidate is not None]
         # How many are matched does not depend on -n. With filters all lines were read; the best that passed count.
         best = set(ranked[: ranking.matched])
-        first = [candidate for candidate in candidates if narrow or candidate.at in best][: ranking.matched]
-        candidates[: len(first)] = self._matched(first)
+        top = [candidate for candidate in candidates if narrow or candidate.unit in best][: ranking.matched]
+        candidates[: len(top)] = self._matched(top)
         scale = max([ranking.full, *(candidate.line.score for candidate in candidates)])
         candidates = _with_repeats_marked([self.maker.scored(candidate, scale) for candidate in candidates])
         if self.question.only_days and any(strip.days == 1.0 for strip in self.lines.strips):
             return self._day_by_day(candidates)
         candidates = best_first(candidates)
-        placed = self._subject_first(self.links.newest_first(candidates[: ranking.linked]))
-        candidates = best_first([*placed, *candidates[ranking.linked :]])
+        linked = self._subject_first(self.links.newest_first(candidates[: ranking.linked]))
+        candidates = best_first([*linked, *candidates[ranking.linked :]])
         if any("code" in candidate.meta for candidate in candidates):
             return self.code.deleted_last(candidates, limit)
         return candidates
@@ -94,26 +94,27 @@ class Passages:
         """Read the files of these (path, oid)."""
         self.reader.read(keys)
 
-    def _candidate(self, at: int) -> Candidate | None:
+    def _candidate(self, index: int) -> Candidate | None:
         """The candidate of a scored line, without its final score; None if the line cannot be a hit."""
-        line = self.lines[at]
-        file = self.reader.files.get(self.lines.strip_of(at).key)
+        line = self.lines[index]
+        file = self.reader.files.get(self.lines.strip_of(index).key)
         if file is not None and line.last <= len(file.lines):
-            return self.maker.candidate(at, line, file)
+            return self.maker.candidate(index, line, file)
         return None
 
     def _matched(self, candidates: list[Candidate]) -> list[Candidate]:
         """All candidates, with the evidence of `late_interaction` if the search has a matcher."""
         if self.matcher is None or not candidates:
             return candidates
-        lines = [(c.at, c.line.strip, self._with_headings(c)) for c in candidates]
-        made = []
-        for candidate, (own, around) in zip(candidates, self.matcher(lines), strict=True):
+        lines = [(c.unit, c.line.strip, self._with_headings(c)) for c in candidates]
+        matched = []
+        for candidate, (line_match, window_match) in zip(candidates, self.matcher(lines), strict=True):
             if self.lines.meaning:
-                share = self.lines.meaning[candidate.at]
-                own, around = share * own, share * around
-            made.append(candidate._replace(line=with_matches(candidate.line, own, around, self.ranking)))
-        return made
+                share = self.lines.meaning[candidate.unit]
+                line_match, window_match = share * line_match, share * window_match
+            line = with_matches(candidate.line, line_match, window_match, self.ranking)
+            matched.append(candidate._replace(line=line))
+        return matched
 
     def _with_headings(self, candidate: Candidate) -> str:
         """The headings, parent items and lines of a candidate as one text."""
@@ -127,13 +128,13 @@ class Passages:
 
     def _day_by_day(self, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates from the logs of the days that the question names, in order of day and line."""
-        found = [candidate for candidate in candidates if self.lines.strip_of(candidate.at).days == 1.0]
-        found.sort(key=lambda candidate: (candidate.file.when or self.parsed.today, *candidate.place))
-        return [candidate._replace(score=1.0 - at / (len(found) + 1) / 2) for at, candidate in enumerate(found)]
+        named = [candidate for candidate in candidates if self.lines.strip_of(candidate.unit).days == 1.0]
+        named.sort(key=lambda candidate: (candidate.file.when or self.parsed.today, *candidate.place))
+        return [candidate._replace(score=1.0 - rank / (len(named) + 1) / 2) for rank, candidate in enumerate(named)]
 
     def _subject_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """All candidates; scores are changed so that candidates about the thing that the question names come first."""
-        lines = [subjects.Line(one.text, one.score, partial(one.file.trail, one.line.first)) for one in candidates]
+        lines = [subjects.Line(c.text, c.score, partial(c.file.trail, c.line.first)) for c in candidates]
         return with_scores(candidates, subjects.reordered_scores(lines, self.question.text))
 
     # -- hits ------------------------------------------------------------------------------------------------
@@ -147,9 +148,9 @@ class Passages:
         if not candidates:
             return []
         neighbours = NeighbourJoin(self.lines, self.links, self.parsed)
-        others = {candidate.at: candidate for candidate in candidates}
-        low = candidates[len(candidates) // 2].score if len(candidates) > 2 else 0.0
-        slack = self.ranking.join * max(0.0, candidates[0].score - low)
+        by_index = {candidate.unit: candidate for candidate in candidates}
+        middle_score = candidates[len(candidates) // 2].score if len(candidates) > 2 else 0.0
+        slack = self.ranking.join * max(0.0, candidates[0].score - middle_score)
         citations = self._citations(candidates)
         by_place = {candidate.place: candidate for candidate in candidates}
         used: set[int] = set()
@@ -157,21 +158,21 @@ class Passages:
         shown: list[tuple[frozenset[str], str]] = []  # the words of each hit, and its topic
         placed: dict[tuple[str, int], int] = {}  # (path, line) of a fact -> its position in `hits`
         for candidate in candidates:
-            if candidate.at in used or candidate.repeats:
+            if candidate.unit in used or candidate.repeats:
                 continue
             if candidate.score < self.parsed.min_score:
                 break
             fact = self._promoted_to(candidate, citations, by_place)
             if fact is None:
-                members = neighbours.passage(candidate, others, used, slack)
+                members = neighbours.passage(candidate, by_index, used, slack)
             else:
                 members = [fact]
-            used.update([candidate.at, *(member.at for member in members)])
+            used.update([candidate.unit, *(member.unit for member in members)])
             hit = self._hit(fact or candidate, members)
             if fact is not None:
                 source = self._hit(candidate, [candidate])
-                if (at := placed.get(fact.place)) is not None:
-                    hits[at] = with_source(hits[at], source)
+                if (position := placed.get(fact.place)) is not None:
+                    hits[position] = with_source(hits[position], source)
                     continue
                 hit = with_source(hit, source)
             words, topic = _words(hit.text), _topic(fact or candidate, hit)
@@ -214,18 +215,18 @@ class Passages:
         fact = promoted_fact(citations[file.path], line.first, line.last, candidate.text)
         if fact is None or (self.parsed.keep is not None and not self.parsed.keep(fact.key[0])):
             return None
-        home = self.reader.files[fact.key]
-        assert home is not None
-        if self.reader.repository(home) != self.reader.repository(file):
+        fact_file = self.reader.files[fact.key]
+        assert fact_file is not None
+        if self.reader.repository(fact_file) != self.reader.repository(file):
             return None
-        known = by_place.get((home.path, fact.first))
-        if known is None:
-            where = line._replace(first=fact.first, last=fact.last, flags=0, parent=-1)
-            known = self.maker.candidate(candidate.at, where, home)
-            if known is None:
+        promoted = by_place.get((fact_file.path, fact.first))
+        if promoted is None:
+            fact_line = line._replace(first=fact.first, last=fact.last, flags=0, parent=-1)
+            promoted = self.maker.candidate(candidate.unit, fact_line, fact_file)
+            if promoted is None:
                 return None
-            known = known._replace(scale=candidate.scale)
-        return known._replace(score=max(known.score, candidate.score))
+            promoted = promoted._replace(scale=candidate.scale)
+        return promoted._replace(score=max(promoted.score, candidate.score))
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
         """The hit of consecutive candidates. Its text (secret parts masked), `id`, lines, code, worst origin and links
@@ -259,14 +260,14 @@ class Passages:
             type=best.first("type"),
             tags=best.tags,
             origin=worst_origin(
-                *file.front.get("origin", ()), *(value for each in members for value in each.meta.get("origin", ()))
+                *file.front.get("origin", ()), *(value for member in members for value in member.meta.get("origin", ()))
             ),
             trust=trust,
             blob=file.oid,
             id=fact_id(text),
             state=state,
             code=code,
-            chunk=self.lines.strip_of(best.at).chunk_of_line(best.line.first),
+            chunk=self.lines.strip_of(best.unit).chunk_of_line(best.line.first),
             raw=best.line.score,
             scale=best.scale,
             evidence=best.line.evidence,
@@ -293,16 +294,16 @@ def _with_repeats_marked(candidates: list[Candidate]) -> list[Candidate]:
                 logged.setdefault(session, []).append(number)
     if not logged:
         return candidates
-    kept = list(candidates)
+    marked = list(candidates)
     for number, candidate in enumerate(candidates):
         if candidate.file.kind is Kind.SESSION:
             text = candidate.text.removeprefix("- ").rstrip()
             for session in candidate.meta.get("session", ()):
                 for line in logged.get(session, ()):
                     if text in candidates[line].text:
-                        kept[number] = candidate._replace(repeats=True)
-                        kept[line] = kept[line]._replace(score=max(kept[line].score, candidate.score))
-    return kept
+                        marked[number] = candidate._replace(repeats=True)
+                        marked[line] = marked[line]._replace(score=max(marked[line].score, candidate.score))
+    return marked
 
 
 def _nearly_equal(words: frozenset[str], other: frozenset[str], share: float) -> bool:
@@ -313,8 +314,8 @@ def _nearly_equal(words: frozenset[str], other: frozenset[str], share: float) ->
     """
     if not words or min(len(words), len(other)) < share * max(len(words), len(other)):
         return words == other
-    both = len(words & other)
-    return both >= share * (len(words) + len(other) - both)
+    shared = len(words & other)
+    return shared >= share * (len(words) + len(other) - shared)
 
 
 def _words(text: str) -> frozenset[str]:

@@ -44,7 +44,7 @@ def citations_by_file(
     """Path of a cited file -> the citations of its lines as the source of a fact (`src=`). `files`: ((path, blob oid),
     lines) of each file with facts. `paths`: the cited files that are of interest; others are left out."""
     wanted = set(paths)
-    found: dict[str, list[Citation]] = {}
+    citations: dict[str, list[Citation]] = {}
     for key, lines in files:
         for number, line in enumerate(lines, 1):
             if "src=" not in line:
@@ -52,8 +52,8 @@ def citations_by_file(
             for path, first, last in _sources(line):
                 if path in wanted:
                     fact = _fact_at(key, lines, number)
-                    found.setdefault(path, []).append(Citation(first, last, fact))
-    return found
+                    citations.setdefault(path, []).append(Citation(first, last, fact))
+    return citations
 
 
 def _sources(line: str) -> Iterator[tuple[str, int, int]]:
@@ -68,24 +68,24 @@ def _fact_at(key: tuple[str, str], lines: Sequence[str], last: int) -> FactLine:
     first = last
     while first > 1 and not _ITEM.match(lines[first - 1]) and lines[first - 2].strip():
         first -= 1
-    said = [parse_comment(line)[0] for line in lines[first - 1 : last]]
-    return FactLine(key, first, last, " ".join(said))
+    texts = [parse_comment(line)[0] for line in lines[first - 1 : last]]
+    return FactLine(key, first, last, " ".join(texts))
 
 
-def promoted_fact(here: Sequence[Citation], first: int, last: int, text: str) -> FactLine | None:
+def promoted_fact(citations: Sequence[Citation], first: int, last: int, text: str) -> FactLine | None:
     """The fact that cites one of lines `first` to `last` and says the same: the lines have MIN_FACT_SHARE of its words,
     or it has MIN_LINE_SHARE of theirs. Of several it is the one with most words in common; None without one.
 
-    `here`: the citations of the file with these lines. `text`: of the lines.
+    `citations`: those of the file with these lines. `text`: of the lines.
     """
-    own = set(terms(text))
-    best, most = None, 0
-    for one in here:
-        if one.first > last or one.last < first:
+    line_terms = set(terms(text))
+    best, most_shared = None, 0
+    for citation in citations:
+        if citation.first > last or citation.last < first:
             continue
-        said = set(terms(one.fact.text))
-        both = len(own & said)
-        same = both >= MIN_FACT_SHARE * len(said) or both >= MIN_LINE_SHARE * len(own)
-        if both > most and same:
-            best, most = one.fact, both
+        fact_terms = set(terms(citation.fact.text))
+        shared = len(line_terms & fact_terms)
+        says_same = shared >= MIN_FACT_SHARE * len(fact_terms) or shared >= MIN_LINE_SHARE * len(line_terms)
+        if shared > most_shared and says_same:
+            best, most_shared = citation.fact, shared
     return best

@@ -112,9 +112,9 @@ _EASTERN = lazy("|".join(sorted((*japanese.ASKED_OF_DAYS, *chinese.ASKED_OF_DAYS
 _DIGITS = re.compile(r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d+(?:st|nd|rd|th|월|일|년|月|日|年|号)*")
 
 
-def _asks_only_for_days(kept: list[str]) -> bool:
+def _asks_only_for_days(words: list[str]) -> bool:
     """Whether all words of a question name days or ask what happened on them."""
-    return all(word.lower() in english.ASKED_OF_DAYS or _is_of_days(word) for word in kept)
+    return all(word.lower() in english.ASKED_OF_DAYS or _is_of_days(word) for word in words)
 
 
 def _is_of_days(word: str) -> bool:
@@ -126,62 +126,62 @@ def _is_of_days(word: str) -> bool:
     if "가" <= word[0] <= "힣":
         return word.startswith(korean.ASKED_OF_DAYS) and len(word) <= 5
     bare = _DIGITS.sub("", _EASTERN.sub("", word))
-    return all("ぁ" <= c <= "ゖ" or c == "ー" for c in bare)
+    return all("ぁ" <= letter <= "ゖ" or letter == "ー" for letter in bare)
 
 
 def parse(text: str, today: date) -> Question:
     """Parse a question. Any text is one; a text without words has no terms, and one of stop words alone has these.
     `today`: for relative days."""
     text = _without_numbers_of_log(nfkc(text))
-    wanted: dict[str, None] = {}
-    dropped: dict[str, None] = {}
-    kept: list[str] = []
+    kept_terms: dict[str, None] = {}
+    stop_terms: dict[str, None] = {}
+    kept_words: list[str] = []
     exact, prefixes = set(), set()
     alternatives: dict[str, tuple[str, ...]] = {}
-    latin = cjk = 0
+    latin_letters = cjk_letters = 0
     for token, script in tokens(text):
-        parts, stop = terms_of_token(token, script)
+        parts, is_stop = terms_of_token(token, script)
         if script in (HANGUL, HAN_KANA):
-            cjk += len(token)
+            cjk_letters += len(token)
             word = without_ending(token) if script == HANGUL else token
             if len(word) == 1:
                 prefixes.add(word)
-            if script == HANGUL and not stop and (found := _english(word)):
-                alternatives.update((part, alternatives.get(part, ()) + found) for part in parts)
+            if script == HANGUL and not is_stop and (stems := _english(word)):
+                alternatives.update((part, alternatives.get(part, ()) + stems) for part in parts)
             elif script == HAN_KANA:
-                alternatives.update((part, (other,)) for part in parts if (other := other_kana(part)))
+                alternatives.update((part, (kana,)) for part in parts if (kana := other_kana(part)))
         else:
-            latin += len(token)
+            latin_letters += len(token)
             if parts and _IDENTIFIER.match(token):
                 exact.add(parts[0])
-        if stop:
-            dropped.update(dict.fromkeys(parts))
+        if is_stop:
+            stop_terms.update(dict.fromkeys(parts))
         else:
-            wanted.update(dict.fromkeys(parts))
-            kept.append(token)
-    named = {term: None for term in wanted if not term.isdigit()}
-    pasted = len(wanted) > LOG_TERMS and bool(named) and len(named) <= len(wanted) * (1 - LOG_NUMBERS_SHARE)
+            kept_terms.update(dict.fromkeys(parts))
+            kept_words.append(token)
+    words = {term: None for term in kept_terms if not term.isdigit()}
+    pasted = len(kept_terms) > LOG_TERMS and bool(words) and len(words) <= len(kept_terms) * (1 - LOG_NUMBERS_SHARE)
     if pasted:
-        wanted, kept = named, [word for word in kept if not word.isdigit()]
-        text = " ".join(kept)
-    terms = tuple(wanted) or tuple(dropped)
+        kept_terms, kept_words = words, [word for word in kept_words if not word.isdigit()]
+        text = " ".join(kept_words)
+    terms = tuple(kept_terms) or tuple(stop_terms)
     lower = text.lower()
     named_days = tuple(days_in_question(text, today))
     return Question(
         text=text,
-        content=" ".join(kept) or text,
+        content=" ".join(kept_words) or text,
         terms=terms,
         exact=frozenset(exact & set(terms)),
         prefixes=frozenset(prefixes & set(terms)),
         alternatives=alternatives,
-        latin_only=latin > 0 and not cjk,
-        cjk_only=cjk > 0 and not latin,
+        latin_only=latin_letters > 0 and not cjk_letters,
+        cjk_only=cjk_letters > 0 and not latin_letters,
         days=named_days,
         past=_PAST.matches(text, lower),
         wants_time=_WHEN.matches(text, lower),
         wants_number=_MANY.matches(text, lower),
         pasted=pasted,
-        only_days=bool(named_days) and _asks_only_for_days(kept),
+        only_days=bool(named_days) and _asks_only_for_days(kept_words),
     )
 
 

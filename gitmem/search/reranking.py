@@ -25,8 +25,8 @@ def rerank_answer(
 
     texts = [hit.text for hit in answer.hits[: config.rerank_hits]]
     scores = rerank(spec, answer.query, texts, config.model_seconds, environ)
-    order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
-    ranked = [_scored(answer.hits[at], round(scores[at], 4)) for at in order]
+    order = sorted(range(len(scores)), key=lambda index: (-scores[index], index))
+    ranked = [_scored(answer.hits[index], round(scores[index], 4)) for index in order]
     # Hits that the model did not read come after; their own score is not comparable with the model's.
     ranked += [_scored(hit, 0.0) for hit in answer.hits[config.rerank_hits :]]
     hits, left_out = first_within_budget(ranked[:limit], budget)

@@ -41,21 +41,21 @@ def excerpt(text: str, query: str) -> list[str]:
     if len(lines) <= MAX_SHOWN_LINES + 2 and len(text) <= MAX_LINE_CHARACTERS:
         return lines
     marks = marked_words(query)
-    before = after = 0
+    lines_before = lines_after = 0
     if len(lines) > MAX_SHOWN_LINES + 2:
-        whole = [word.lower() for word in re.findall(r"\w+", query)]
+        words = [word.lower() for word in re.findall(r"\w+", query)]
         counts = [
-            2 * sum(word in line.lower() for word in whole) + len(marks.findall(line)) if marks else 0 for line in lines
+            2 * sum(word in line.lower() for word in words) + len(marks.findall(line)) if marks else 0 for line in lines
         ]
-        best = max(range(len(lines)), key=lambda at: (counts[at], -at))
+        best = max(range(len(lines)), key=lambda number: (counts[number], -number))
         if counts[best]:
-            before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES)
-        after = len(lines) - before - MAX_SHOWN_LINES
-    rows = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
-    if before:
-        rows.insert(0, f"... {before} lines before")
-    if after:
-        rows.append(f"... {after} more lines")
+            lines_before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES)
+        lines_after = len(lines) - lines_before - MAX_SHOWN_LINES
+    rows = [_narrow(line, marks) for line in lines[lines_before : len(lines) - lines_after]]
+    if lines_before:
+        rows.insert(0, f"... {lines_before} lines before")
+    if lines_after:
+        rows.append(f"... {lines_after} more lines")
     return rows
 
 
@@ -71,11 +71,11 @@ def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
     if len(line) <= MAX_LINE_CHARACTERS:
         return line
     begin = _densest(line, marks, MAX_LINE_CHARACTERS)
-    left = len(line) - begin - MAX_LINE_CHARACTERS
+    remaining = len(line) - begin - MAX_LINE_CHARACTERS
     return (
         ("... " if begin else "")
         + line[begin : begin + MAX_LINE_CHARACTERS]
-        + (f" ... {left} more characters" if left > 0 else "")
+        + (f" ... {remaining} more characters" if remaining > 0 else "")
     )
 
 
@@ -107,19 +107,19 @@ def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
     A quarter of the part stands before its first word.
     """
     if marks:
-        found = [(match.start(), match[0].lower()) for match in marks.finditer(line)]
+        matches = [(match.start(), match[0].lower()) for match in marks.finditer(line)]
     else:
-        found = []
+        matches = []
     inside: Counter[str] = Counter()
-    first, best, most = 0, 0, 0
-    for at, word in found:
+    first, best, most_words = 0, 0, 0
+    for offset, word in matches:
         inside[word] += 1
-        while at - found[first][0] > width * 3 // 4:
-            inside[found[first][1]] -= 1
+        while offset - matches[first][0] > width * 3 // 4:
+            inside[matches[first][1]] -= 1
             first += 1
         different = sum(count > 0 for count in inside.values())
-        if different > most:
-            best, most = found[first][0], different
+        if different > most_words:
+            best, most_words = matches[first][0], different
     return max(0, min(best - width // 4, len(line) - width))
 
 

@@ -21,7 +21,7 @@ def explain_score(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: R
     """
     explanation: dict[str, Any] = {}
     for name, scores in lanes.items():
-        ranks = sorted(scores, key=lambda c: (-scores[c], c))
+        ranks = sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
         chunk = hit.chunk
         if chunk in scores:
             explanation[name] = {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)}
@@ -40,8 +40,8 @@ def explain_score(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: R
     explanation["fused"] = round(hit.raw, 4)
     explanation["scale"] = round(hit.scale / ranking.similarity, 4)
     # Later statements and lines about the thing that was asked for were moved above others.
-    own = ranking.similarity * hit.raw / hit.scale + sum(value for _, value in hit.priors)
-    explanation["order"] = round(hit.score - own, 4)
+    own_score = ranking.similarity * hit.raw / hit.scale + sum(value for _, value in hit.priors)
+    explanation["order"] = round(hit.score - own_score, 4)
     return explanation
 
 
@@ -58,10 +58,10 @@ def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
     }
     changed = {git_name(name): Config._field_defaults[name] for name in SETTINGS if tunable(name)}
     settings["changed"] = json_value({name: value for name, value in changed.items() if value != chosen[name]})
-    for now, then in (
+    for used, shipped in (
         (ranking.weights, SHIPPED.weights),
         (ranking.priors, SHIPPED.priors),
         (constants, SHIPPED._asdict()),
     ):
-        settings["changed"] |= {name: then[name] for name, value in now.items() if value != then[name]}
+        settings["changed"] |= {name: shipped[name] for name, value in used.items() if value != shipped[name]}
     return settings

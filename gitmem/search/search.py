@@ -108,22 +108,22 @@ def search(
 
 def _search_one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
     """Search one snapshot. A damaged index is discarded, and the search is tried once more."""
-    made = _open_index(repo, config, query, opener)
+    opened = _open_index(repo, config, query, opener)
     try:
         today = now.date()
         if query.commit:
             today = repo.commit(query.commit).commit_date.date()
         try:
-            return _search_index(repo, config, query, today, made)
+            return _search_index(repo, config, query, today, opened)
         except IndexDamaged:
-            made.close(damaged=True)
+            opened.close(damaged=True)
             discard(repo)
-            made = _open_index(repo, config, query, opener)
-            if made.index is None:
+            opened = _open_index(repo, config, query, opener)
+            if opened.index is None:
                 raise
-            return _search_index(repo, config, query, today, made)
+            return _search_index(repo, config, query, today, opened)
     finally:
-        made.close()
+        opened.close()
 
 
 def _why_empty(repo: Repository, config: Config, commit: str) -> str:
@@ -135,29 +135,29 @@ def _why_empty(repo: Repository, config: Config, commit: str) -> str:
     return EMPTY
 
 
-def _search_index(repo: Repository, config: Config, query: Query, today: date, made: OpenIndex) -> Answer:
+def _search_index(repo: Repository, config: Config, query: Query, today: date, opened: OpenIndex) -> Answer:
     """The answer of an open index; an answer without hits if nothing is indexed."""
-    at = query.commit or "worktree"
-    answer = Answer(query.text, at, (), bool(made.stale), (), made.stale, made.notes, chunks=made.chunks)
-    if made.index is None or made.snapshot is None:
+    searched = query.commit or "worktree"
+    answer = Answer(query.text, searched, (), bool(opened.stale), (), opened.stale, opened.notes, chunks=opened.chunks)
+    if opened.index is None or opened.snapshot is None:
         return answer
     parsed = parse_query(query, config, today)
-    with made.index.reading():
-        norms = made.snapshot.norms
+    with opened.index.reading():
+        norms = opened.snapshot.norms
         if parsed.keep:
-            norms = made.index.select(made.snapshot, parsed.keep, everything=True)
-        retrieved = retrieve(made.index, norms, parsed, config)
-        hits = _hits(repo, config, made, parsed, retrieved)
-        withheld = made.index.withheld(made.snapshot)
-    enough = config.context_evidence
-    evidence = _evidence_of(hits[:ALWAYS_SHOWN_HITS], parsed.question, retrieved.table, enough, made.chunks)
-    answered = bool(hits) and evidence >= enough
-    if not query.everything and evidence < enough / 2:
+            norms = opened.index.select(opened.snapshot, parsed.keep, everything=True)
+        retrieved = retrieve(opened.index, norms, parsed, config)
+        hits = _hits(repo, config, opened, parsed, retrieved)
+        withheld = opened.index.withheld(opened.snapshot)
+    min_evidence = config.context_evidence
+    evidence = _evidence_of(hits[:ALWAYS_SHOWN_HITS], parsed.question, retrieved.table, min_evidence, opened.chunks)
+    answered = bool(hits) and evidence >= min_evidence
+    if not query.everything and evidence < min_evidence / 2:
         hits = hits[:ALWAYS_SHOWN_HITS]
     hits, left_out = first_within_budget(hits, query.budget)
-    notes = (*made.notes, *retrieved.notes, *left_out)
-    if not hits and not made.snapshot.chunks:
-        notes += (_why_empty(repo, config, made.commit),)
+    notes = (*opened.notes, *retrieved.notes, *left_out)
+    if not hits and not opened.snapshot.chunks:
+        notes += (_why_empty(repo, config, opened.commit),)
     settings: dict[str, Any] = {}
     if query.explain:
         from gitmem.search.score_explanation import explain_score, settings_in_force
@@ -171,10 +171,10 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, m
 
 
 def _hits(
-    repo: Repository, config: Config, made: OpenIndex, parsed: ParsedQuery, retrieved: RetrievedChunks
+    repo: Repository, config: Config, opened: OpenIndex, parsed: ParsedQuery, retrieved: RetrievedChunks
 ) -> tuple[Hit, ...]:
     """The hits of a query in an open index, best first."""
-    index, snapshot, query, ranking = made.index, made.snapshot, parsed.query, parsed.ranking
+    index, snapshot, query, ranking = opened.index, opened.snapshot, parsed.query, parsed.ranking
     assert index is not None and snapshot is not None
     strips = strips_to_score(index, snapshot, parsed, retrieved)
     if not strips:
@@ -186,25 +186,26 @@ def _hits(
     positions = lexical.term_positions(retrieved.terms, chunks)
     lines = scoring.score_lines(strips, parsed.question, positions, retrieved.query_vector, ranking, near)
     pairs = zip(retrieved.terms, positions, strict=True)
-    lines.raise_exact_matches([own.bodies for term, own in pairs if term.text in parsed.question.exact], ranking.exact)
+    identifiers = [found.bodies for term, found in pairs if term.text in parsed.question.exact]
+    lines.raise_exact_matches(identifiers, ranking.exact)
     fact_files = fact_files_of(index, snapshot)
-    memory = SearchedMemory(repo, config, index, made.commit, fact_files, parsed.today, query.forgotten)
-    kind_of_passages: Callable[..., Passages] = made.passages or Passages
+    memory = SearchedMemory(repo, config, index, opened.commit, fact_files, parsed.today, query.forgotten)
+    kind_of_passages: Callable[..., Passages] = opened.passages or Passages
     passages = kind_of_passages(memory, parsed, lines, _matcher(retrieved, parsed.question))
     return passages.hits(query.limit, blame=query.blame)
 
 
 def _open_index(repo: Repository, config: Config, query: Query, opener: Opener) -> OpenIndex:
     """The open index of the query's snapshot, together with the index of its history if the query asks for commits."""
-    made = opener(query.commit)
+    opened = opener(query.commit)
     if not query.history:
-        return made
+        return opened
     from gitmem.search.commit_hits import with_history
 
     try:
-        return with_history(repo, config, made, query.history)
+        return with_history(repo, config, opened, query.history)
     except BaseException:
-        made.close()
+        opened.close()
         raise
 
 

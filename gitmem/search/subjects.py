@@ -40,28 +40,28 @@ def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]
     above the last line with one are lowered right below it."""
     scores = [line.score for line in lines]
     if any(letter.isdigit() for letter in question):
-        asked = _identifiers(question)
+        identifiers = _identifiers(question)
     else:
-        asked = frozenset()
+        identifiers = frozenset()
     names = [match[0].casefold() for match in _FULL_NAME.finditer(question)]
-    if not lines or not (asked or names):
+    if not lines or not (identifiers or names):
         return scores
     best = max(scores)
-    having = []
+    is_about = []
     for line, score in zip(lines, scores, strict=True):
         text = ""
         if score >= MIN_SCORE_SHARE * best:
             text = "\n".join((*line.trail(), line.text))
-        spoken = " ".join(text.casefold().split()) if names else ""
-        named = any(name in spoken for name in names)
-        having.append(bool(text) and (named or bool(asked and _names_one_of(asked, _identifiers(text)))))
-    least = min((score for score, has in zip(scores, having, strict=True) if has), default=None)
+        lower_text = " ".join(text.casefold().split()) if names else ""
+        named = any(name in lower_text for name in names)
+        is_about.append(bool(text) and (named or bool(identifiers and _names_one_of(identifiers, _identifiers(text)))))
+    least = min((score for score, about in zip(scores, is_about, strict=True) if about), default=None)
     if least is None:
         return scores
     # Lines without an identifier that were above move right below the last line with one, in their order.
-    above = sorted((at for at, has in enumerate(having) if not has and scores[at] >= least), key=lambda at: -scores[at])
-    for rank, at in enumerate(above, 1):
-        scores[at] = least - STEP * rank
+    above = [index for index, about in enumerate(is_about) if not about and scores[index] >= least]
+    for rank, index in enumerate(sorted(above, key=lambda index: -scores[index]), 1):
+        scores[index] = least - STEP * rank
     return scores
 
 
@@ -69,8 +69,8 @@ def names_other_thing(text: str, question: str) -> bool:
     """Whether a text and the question both name things by identifiers, and have none in common."""
     if not any(letter.isdigit() for letter in text) or not any(letter.isdigit() for letter in question):
         return False
-    asked, own = _identifiers(question), _identifiers(text)
-    return bool(asked and own) and not _names_one_of(asked, own)
+    asked, named = _identifiers(question), _identifiers(text)
+    return bool(asked and named) and not _names_one_of(asked, named)
 
 
 def _identifiers(text: str) -> frozenset[tuple[str, str]]:
@@ -79,24 +79,25 @@ def _identifiers(text: str) -> frozenset[tuple[str, str]]:
     from gitmem.memory.relation.tokens import ID, NUMBER
     from gitmem.memory.relation.tokens import tokens as read
 
-    found = set()
+    identifiers = set()
     for token in read(text):
         if token.kind == ID:
             if token.designated:
                 word, _, number = token.norm.rpartition(":")
             else:
                 word, _, number = ("", "", token.norm)
-            found.add((word, number.lstrip("#")))
+            identifiers.add((word, number.lstrip("#")))
         elif token.kind == NUMBER and not token.dim and _NAMES_A_THING.fullmatch(token.norm):
-            found.add(("", token.norm))
-    return frozenset(found)
+            identifiers.add(("", token.norm))
+    return frozenset(identifiers)
 
 
-def _names_one_of(asked: frozenset[tuple[str, str]], own: frozenset[tuple[str, str]]) -> bool:
+def _names_one_of(asked: frozenset[tuple[str, str]], named: frozenset[tuple[str, str]]) -> bool:
     """Whether two sets of identifiers have a thing in common; their words must agree only for short numbers."""
     for word, number in asked:
-        for other, same in own:
-            if number == same and (word == other or not word or not other or len(number) >= MIN_LONG_NUMBER_DIGITS):
+        for other_word, other_number in named:
+            words_agree = word == other_word or not word or not other_word
+            if number == other_number and (words_agree or len(number) >= MIN_LONG_NUMBER_DIGITS):
                 return True
     return False
 
@@ -105,18 +106,18 @@ def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question
     """The scores; of two lines with nearly the same words, the one that has all words of the question that the other
     has, and one more, is raised above the other. Changes `scores`. Only the best MAX_COMPARED lines are compared."""
     asked = telling_terms(question)
-    first = sorted(range(len(lines)), key=lambda at: -scores[at])[:MAX_COMPARED]
-    words = {at: telling_terms(lines[at].text) for at in first}
-    telling_words = {at: frozenset(word for word in words[at] if not word.isdigit()) for at in first}
-    about: dict[int, frozenset[str]] = {}
-    for place, at in enumerate(first):
-        for other in first[:place]:
-            one, better = telling_words[at], telling_words[other]
-            if len(one & better) < MIN_JACCARD * len(one | better):
+    best = sorted(range(len(lines)), key=lambda index: -scores[index])[:MAX_COMPARED]
+    words = {index: telling_terms(lines[index].text) for index in best}
+    telling_words = {index: frozenset(word for word in words[index] if not word.isdigit()) for index in best}
+    asked_words: dict[int, frozenset[str]] = {}
+    for rank, index in enumerate(best):
+        for better in best[:rank]:
+            own_words, better_words = telling_words[index], telling_words[better]
+            if len(own_words & better_words) < MIN_JACCARD * len(own_words | better_words):
                 continue
-            for line in (at, other):
-                if line not in about:
-                    about[line] = asked & (words[line] | telling_terms(" ".join(lines[line].trail())))
-            if about[at] > about[other] and scores[at] <= scores[other]:
-                scores[at] = scores[other] + STEP
+            for i in (index, better):
+                if i not in asked_words:
+                    asked_words[i] = asked & (words[i] | telling_terms(" ".join(lines[i].trail())))
+            if asked_words[index] > asked_words[better] and scores[index] <= scores[better]:
+                scores[index] = scores[better] + STEP
     return scores

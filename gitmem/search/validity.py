@@ -36,7 +36,7 @@ def period_of(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> P
     """The period of a fact. `meta`: metadata key of its line -> values. `ended`: the day on which another fact
     superseded it, None if none did."""
     start, end = (iso_day(next(iter(meta.get(key, ())), "")) for key in ("from", "until"))
-    return Period(start, min((each for each in (end, ended) if each), default=None))
+    return Period(start, min((day for day in (end, ended) if day), default=None))
 
 
 def past_periods(days: Iterable[Days], today: date) -> tuple[Days, ...]:
@@ -55,6 +55,6 @@ def was_valid_during(period: Period, when: date | None, days: Iterable[Days]) ->
         if named.first and named.last and (period.start or period.end):
             if (not period.start or period.start <= named.last) and (not period.end or period.end >= named.first):
                 return True
-        elif any(named.match(each) >= 1.0 for each in (period.start, period.end, when) if each):
+        elif any(named.match(day) >= 1.0 for day in (period.start, period.end, when) if day):
             return True
     return False
