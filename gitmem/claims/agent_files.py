@@ -39,11 +39,11 @@ def is_checked(path: str, daily: Iterable[str] = ()) -> bool:
         return False
     if is_daily(path, daily):
         return False
-    of = kind(path)
-    if of is Kind.OTHER and (_RECORDS.search(path) or _DATED.search(path.rpartition("/")[2])):
+    file_kind = kind(path)
+    if file_kind is Kind.OTHER and (_RECORDS.search(path) or _DATED.search(path.rpartition("/")[2])):
         return False  # a plan, a report, a review: a record of its day
-    if of is not Kind.OTHER:
-        return of in LASTING and not (of is Kind.NOTE and log_date(path))
+    if file_kind is not Kind.OTHER:
+        return file_kind in LASTING and not (file_kind is Kind.NOTE and log_date(path))
     name = path.rsplit("/", 1)[-1]
     if name.lower().startswith("readme"):
         return False  # written for people, about the folder
@@ -90,5 +90,5 @@ def skill_folder(path: str) -> str:
     """The folder `skills/NAME`, with the folders above it, that a file is in; the path itself if the file is in
     none."""
     parts = path.split("/")
-    at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
-    return "/".join(parts[: at + 2]) if at >= 0 else path
+    index = next((index for index, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
+    return "/".join(parts[: index + 2]) if index >= 0 else path

@@ -49,13 +49,13 @@ def citation_pairs(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, 
     return tuple(("code", compose(make_citation(repo, place))) for place in places)
 
 
-def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
+def places_of(objects: Sequence[Mapping[str, Any]]) -> list[str]:
     """The places as text (`PATH:10-24` or `PATH#Session.open`) of the objects that an agent sends, each with `path` and
     either `lines` ("10-24", "L10-L24") or `symbol`. Raises UsageError for an object with both or neither. Whether a
     place exists is not checked."""
     places = []
-    for one in given:
-        path, lines, symbol = one.get("path", ""), one.get("lines", ""), one.get("symbol", "")
+    for cited in objects:
+        path, lines, symbol = cited.get("path", ""), cited.get("lines", ""), cited.get("symbol", "")
         if bool(lines) == bool(symbol):
             raise UsageError(
                 Message("'{}' is cited by lines or by a symbol", path[:80]), "lines '10-24', or symbol 'Session.open'"
@@ -84,12 +84,12 @@ def make_citation(repo: Repository, place: str) -> Citation:
     data = _read(repo, path)
     lines = blob_lines(data)
     if match["symbol"]:
-        found = definitions.lines_of(lines, path, match["symbol"])
-        if found is None:
+        span = definitions.lines_of(lines, path, match["symbol"])
+        if span is None:
             raise UsageError(
                 Message("{} defines no '{}'", path, match["symbol"]), Message("cite lines: {}:10-24", path)
             )
-        mark = fingerprint(lines[found[0] - 1 : found[1]])
+        mark = fingerprint(lines[span[0] - 1 : span[1]])
         return Citation(path, 0, 0, match["symbol"], repo.hash_blob(data), mark)
     start = int(match["start"] or match["l"])
     end = int(match["end"] or match["m"] or start)
@@ -147,11 +147,11 @@ def ensure_quoted(repo: Repository, citations: Sequence[Citation], words: str) -
     cited: list[str] = []
     for citation in citations:
         lines = blob_lines(_read(repo, citation.path))
-        found: tuple[int, int] | None = (citation.start, citation.end)
+        span: tuple[int, int] | None = (citation.start, citation.end)
         if citation.symbol:
-            found = definitions.lines_of(lines, citation.path, citation.symbol)
-        if found:
-            cited += lines[found[0] - 1 : found[1]]
+            span = definitions.lines_of(lines, citation.path, citation.symbol)
+        if span:
+            cited += lines[span[0] - 1 : span[1]]
     if fingerprint(words.splitlines()) != fingerprint(cited):
         places = ", ".join(citation.place for citation in citations)
         raise GitMemError("the quoted text is not that of the cited lines", Message("quote {} as it stands", places))

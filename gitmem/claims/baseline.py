@@ -31,7 +31,7 @@ def write(repo: Repository, findings: Iterable[Finding]) -> None:
     """Replace the baseline in the work tree by these findings, sorted, so that its diff shows the added and the removed
     ones. Nothing is committed; a baseline that has these rows already is not written. Raises GitMemError if the file
     cannot be written (`transaction.write`)."""
-    rows = sorted({key_of(one) for one in findings})
+    rows = sorted({key_of(finding) for finding in findings})
     data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
 
     def plan(reading: Reading) -> Draft[None]:

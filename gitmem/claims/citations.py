@@ -146,8 +146,8 @@ def blob_with(repo: Repository, prefix: str) -> bytes | None:
     """The bytes of the only object whose oid begins with `prefix`; None if there is none, or several, or no prefix."""
     if not prefix:
         return None
-    found = repo.objects_with(prefix)
-    return None if len(found) != 1 else next(iter(repo.read_many(found)))[1]
+    oids = repo.objects_with(prefix)
+    return None if len(oids) != 1 else next(iter(repo.read_many(oids)))[1]
 
 
 def parse(value: str) -> Citation | None:
@@ -211,8 +211,8 @@ def verdict(citation: Citation, code: Code) -> Verdict:
     lacks an object.
     """
     path = citation.path
-    if (why := code.closed(path)) or (not code.has(path) and (why := code.out_of_reach(path))):
-        return Verdict(citation, State.UNKNOWN, why)
+    if (reason := code.closed(path)) or (not code.has(path) and (reason := code.out_of_reach(path))):
+        return Verdict(citation, State.UNKNOWN, reason)
     if code.has(path):
         if citation.blob and code.oid(path).startswith(citation.blob):
             return Verdict(citation, State.HOLDS, "unchanged", path, citation.start, citation.end)
@@ -234,23 +234,23 @@ def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
     if data is None:
         return Verdict(citation, State.UNKNOWN, "the file is too large, or is not here")
     renamed = f", in {path} now" if path != citation.path else ""
-    old = None if citation.symbol else code.cited_blob(citation.blob)
-    if old is not None and (at := _byte_for_byte(citation, old, data)):
-        return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
+    old_data = None if citation.symbol else code.cited_blob(citation.blob)
+    if old_data is not None and (place := _byte_for_byte(citation, old_data, data)):
+        return Verdict(citation, State.HOLDS, _moved(citation, place) + renamed, path, *place, commit)
     lines = lines_of(data)
     if citation.symbol:
         from gitmem.claims import definitions
 
-        found = definitions.lines_of(lines, path, citation.symbol)
-        if found is None:
+        definition = definitions.lines_of(lines, path, citation.symbol)
+        if definition is None:
             words = f"{path} defines {citation.symbol} no more"
             return Verdict(citation, State.GONE, words, path, commit=commit)
         state, words = State.CHANGED, "its body changed"
-        if fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint:
+        if fingerprint(lines[definition[0] - 1 : definition[1]]) == citation.fingerprint:
             state, words = State.HOLDS, "unchanged"
-        return Verdict(citation, state, words + renamed, path, *found, commit)
-    if at := find_lines(lines, citation, _cited_texts(citation, old)):
-        return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
+        return Verdict(citation, state, words + renamed, path, *definition, commit)
+    if place := find_lines(lines, citation, _cited_texts(citation, old_data)):
+        return Verdict(citation, State.HOLDS, _moved(citation, place) + renamed, path, *place, commit)
     return Verdict(citation, State.CHANGED, "these lines changed" + renamed, path, commit=commit)
 
 
@@ -262,37 +262,37 @@ def is_unchanged_in(citation: Citation, data: bytes) -> bool:
         return find_lines(lines, citation, ()) is not None
     from gitmem.claims import definitions
 
-    found = definitions.lines_of(lines, citation.path, citation.symbol)
-    return found is not None and fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint
+    definition = definitions.lines_of(lines, citation.path, citation.symbol)
+    return definition is not None and fingerprint(lines[definition[0] - 1 : definition[1]]) == citation.fingerprint
 
 
-def _moved(citation: Citation, at: tuple[int, int]) -> str:
-    return "unchanged" if at[0] == citation.start else f"moved to line {at[0]}"
+def _moved(citation: Citation, place: tuple[int, int]) -> str:
+    return "unchanged" if place[0] == citation.start else f"moved to line {place[0]}"
 
 
-def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, int] | None:
-    """(first, last) line of the only place in `data` that equals the cited lines of the blob `old`; None if they are
-    there never or twice.
+def _byte_for_byte(citation: Citation, old_data: bytes, data: bytes) -> tuple[int, int] | None:
+    """(first, last) line of the only place in `data` that equals the cited lines of the blob `old_data`; None if they
+    are there never or twice.
 
     This is the usual case, and the file need not be split into lines for it.
     """
-    block = b"\n".join(old.split(b"\n", citation.end)[citation.start - 1 : citation.end])
-    at = data.find(block)
-    if not block or at < 0 or (at and data[at - 1 : at] != b"\n") or data.find(block, at + 1) >= 0:
+    block = b"\n".join(old_data.split(b"\n", citation.end)[citation.start - 1 : citation.end])
+    offset = data.find(block)
+    if not block or offset < 0 or (offset and data[offset - 1 : offset] != b"\n") or data.find(block, offset + 1) >= 0:
         return None
-    if data[at + len(block) : at + len(block) + 1] not in (b"", b"\n"):
+    if data[offset + len(block) : offset + len(block) + 1] not in (b"", b"\n"):
         return None
     if fingerprint(lines_of(block)) != citation.fingerprint:
         return None
-    first = data.count(b"\n", 0, at) + 1
+    first = data.count(b"\n", 0, offset) + 1
     return first, first + citation.end - citation.start
 
 
-def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
+def _cited_texts(citation: Citation, old_data: bytes | None) -> list[str]:
     """The cited lines as `_texts` gives them; [] if their blob is missing or does not have the fingerprint."""
-    if old is None:
+    if old_data is None:
         return []
-    texts = _texts(lines_of(old)[citation.start - 1 : citation.end])
+    texts = _texts(lines_of(old_data)[citation.start - 1 : citation.end])
     return [] if fingerprint(texts) != citation.fingerprint else texts
 
 
@@ -306,18 +306,18 @@ def find_lines(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -
     collapsed = [" ".join(line.split()) for line in lines]
     rows = [(number, text) for number, text in enumerate(collapsed, 1) if text]
     if texts:
-        starts = [at for at, (_, text) in enumerate(rows) if text == texts[0]]
+        starts = [row for row, (_, text) in enumerate(rows) if text == texts[0]]
         sizes = [len(texts)]
     else:
         starts = list(range(len(rows)))
         span = min(citation.end - citation.start + 1, MAX_CITATION_LINES)
         sizes = list(range(span, max(0, span - MAX_BLANK_LINES), -1))
-    starts.sort(key=lambda at: abs(rows[at][0] - citation.start))
+    starts.sort(key=lambda row: abs(rows[row][0] - citation.start))
     for size in sizes:
-        for at in starts:
-            found = [text for _, text in rows[at : at + size]]
-            if len(found) < size or (texts and found != texts):
+        for row in starts:
+            window = [text for _, text in rows[row : row + size]]
+            if len(window) < size or (texts and window != texts):
                 continue
-            if texts or fingerprint(found) == citation.fingerprint:
-                return rows[at][0], rows[at + size - 1][0]
+            if texts or fingerprint(window) == citation.fingerprint:
+                return rows[row][0], rows[row + size - 1][0]
     return None

@@ -60,25 +60,25 @@ def compare_citations(repo: Repository, values: Iterable[str], commit: str = "")
     """
     parsed = map(parse, values)
     citations = [citation for citation in parsed if citation is not None]
-    code = SnapshotCode(repo, commit, {one.path for one in citations})
+    code = SnapshotCode(repo, commit, {citation.path for citation in citations})
     rows = []
     for citation in citations:
         try:
-            found = verdict(citation, code)
+            checked = verdict(citation, code)
         except GitMemError:
-            found = Verdict(citation, State.UNKNOWN, "an object is not here")
-        then = _quoted(citation, citation.path, code.cited_blob(citation.blob), (citation.start, citation.end))
-        now = CodeExcerpt("", 0, ())
-        if found.path and found.state is not State.UNKNOWN:
-            at = found if found.start else citation
-            now = _quoted(citation, found.path, code.data(found.path), (at.start, at.end))
-        rows.append(CitationComparison(citation.place, found.state, found.words, then, now))
+            checked = Verdict(citation, State.UNKNOWN, "an object is not here")
+        old_excerpt = _quoted(citation, citation.path, code.cited_blob(citation.blob), (citation.start, citation.end))
+        new_excerpt = CodeExcerpt("", 0, ())
+        if checked.path and checked.state is not State.UNKNOWN:
+            span = checked if checked.start else citation
+            new_excerpt = _quoted(citation, checked.path, code.data(checked.path), (span.start, span.end))
+        rows.append(CitationComparison(citation.place, checked.state, checked.words, old_excerpt, new_excerpt))
     code.keep()
     return rows
 
 
-def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, int]) -> CodeExcerpt:
-    """The lines `at` of a file's bytes, or the definition of the citation's symbol; at most MAX_CITATION_LINES more
+def _quoted(citation: Citation, path: str, data: bytes | None, span: tuple[int, int]) -> CodeExcerpt:
+    """The lines `span` of a file's bytes, or the definition of the citation's symbol; at most MAX_CITATION_LINES more
     than the first. No lines without `data`, and for a symbol that is not defined there."""
     if data is None:
         return CodeExcerpt(path, 0, ())
@@ -86,8 +86,8 @@ def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, in
     if citation.symbol:
         from gitmem.claims import definitions
 
-        at = definitions.lines_of(lines, path, citation.symbol) or (1, 0)
-    first, last = at[0], min(at[1], at[0] + MAX_CITATION_LINES)
+        span = definitions.lines_of(lines, path, citation.symbol) or (1, 0)
+    first, last = span[0], min(span[1], span[0] + MAX_CITATION_LINES)
     return CodeExcerpt(path, first, tuple(lines[first - 1 : last]))
 
 
@@ -104,29 +104,29 @@ def changed_code(
     citations = {value: citation for value, citation in parsed.items() if citation is not None}
     if not citations:
         return {}
-    code = SnapshotCode(repo, commit, {one.path for one in citations.values()}, max_lookups)
+    code = SnapshotCode(repo, commit, {citation.path for citation in citations.values()}, max_lookups)
     changed: dict[str, CitedCode] = {}
     for value, citation in citations.items():
         try:
-            found = verdict(citation, code)
+            checked = verdict(citation, code)
         except GitMemError:  # an object is missing
             continue
-        if (state := _code_state(citation, found, code)) is not None:
+        if (state := _code_state(citation, checked, code)) is not None:
             changed[value] = state
     code.keep()
     return changed
 
 
-def _code_state(citation: Citation, found: Verdict, code: SnapshotCode) -> CitedCode | None:
+def _code_state(citation: Citation, checked: Verdict, code: SnapshotCode) -> CitedCode | None:
     """A verdict as CitedCode; None if the code is unchanged at its path, or if the change is not committed."""
-    match found.state:
-        case State.HOLDS if found.path != citation.path:
-            return CitedCode(CodeState.RENAMED, citation.place, found.path, found.commit)
-        case State.CHANGED if code.is_committed(found.path):
-            now = found.path if found.path != citation.path else ""
-            return CitedCode(CodeState.CHANGED, citation.place, now, found.commit)
-        case State.GONE if found.commit or (found.path and code.is_committed(found.path)):
-            return CitedCode(CodeState.GONE, citation.place, "", found.commit)
+    match checked.state:
+        case State.HOLDS if checked.path != citation.path:
+            return CitedCode(CodeState.RENAMED, citation.place, checked.path, checked.commit)
+        case State.CHANGED if code.is_committed(checked.path):
+            new_path = checked.path if checked.path != citation.path else ""
+            return CitedCode(CodeState.CHANGED, citation.place, new_path, checked.commit)
+        case State.GONE if checked.commit or (checked.path and code.is_committed(checked.path)):
+            return CitedCode(CodeState.GONE, citation.place, "", checked.commit)
     return None
 
 

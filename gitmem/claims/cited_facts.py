@@ -39,8 +39,8 @@ def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
     (`agent_files.checked_files`). The iterator raises GitMemError if Git lacks an object."""
     code = TreeCode(tree, history)
     for path, fact in citing_facts(tree.repo, checked_files(tree.entries)):
-        if found := citations_of(fact):
-            yield CitedFact(path, fact, tuple(verdict(one, code) for one in found))
+        if citations := citations_of(fact):
+            yield CitedFact(path, fact, tuple(verdict(citation, code) for citation in citations))
 
 
 def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[str, Fact]]:
@@ -51,20 +51,20 @@ def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[s
             yield from ((path, fact) for fact in memory_facts.parse(data).facts if fact.get(KEY))
 
 
-def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
+def finding_of(cited: CitedFact, checked: Verdict) -> Finding | None:
     """The finding about one citation; None if its code is unchanged, if its state is unknown, or if the code is gone
     and the fact's type is in PAST (a decision outlives its code).
 
     Only a finding about code that is gone is sure: after a change of the code the fact may still hold.
     """
-    if found.state in (State.HOLDS, State.UNKNOWN):
+    if checked.state in (State.HOLDS, State.UNKNOWN):
         return None
-    if found.state is State.GONE and one.fact.get("type") in PAST:
+    if checked.state is State.GONE and cited.fact.get("type") in PAST:
         return None
-    place = found.citation.place
+    place = checked.citation.place
     return Finding(
-        one.path, one.fact.line, place, CODE, found.state, found.words, found.commit, "",
-        found.state is State.GONE, found.citation.path,
+        cited.path, cited.fact.line, place, CODE, checked.state, checked.words, checked.commit, "",
+        checked.state is State.GONE, checked.citation.path,
     )  # fmt: skip
 
 

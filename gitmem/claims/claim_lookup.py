@@ -72,7 +72,7 @@ class ClaimLookup:
         self.claims = list(claims)
         self.tree: Tree = Tree(repo, commit, entries, similar.tree if similar else None)
         self.manifests = Manifests(self.tree)
-        claimed = {one.claim.token for one in self.claims if one.claim.kind in NAMED_KINDS}
+        claimed = {file_claim.claim.token for file_claim in self.claims if file_claim.claim.kind in NAMED_KINDS}
         if search.names is not None:
             claimed &= search.names
         self.searched = frozenset(claimed)
@@ -99,18 +99,18 @@ class ClaimLookup:
                 self._names = Names(used | (similar.names.used & self.searched), defined)
         return self._names
 
-    def resolve(self, one: FileClaim) -> Resolution:
+    def resolve(self, file_claim: FileClaim) -> Resolution:
         """Look up a claim in the tree: whether and where it has the named thing (`Resolution`). Each claim is looked up
         once; the result is cached."""
-        known = self._resolutions.get((one.path, one.claim))
-        if known is None:
-            known = self._resolutions[one.path, one.claim] = self._resolved(one)
-        return known
+        resolution = self._resolutions.get((file_claim.path, file_claim.claim))
+        if resolution is None:
+            resolution = self._resolutions[file_claim.path, file_claim.claim] = self._resolved(file_claim)
+        return resolution
 
-    def _resolved(self, one: FileClaim) -> Resolution:
+    def _resolved(self, file_claim: FileClaim) -> Resolution:
         """The place of a claim: of a name by the search of the code, of another claim by the files of its kind. A name
         that was not searched has an unknown place."""
-        claim = one.claim
+        claim = file_claim.claim
         if claim.kind in NAMED_KINDS:
             if claim.token not in self.searched:
                 return Resolution(EXACT, unknown=True)
@@ -120,17 +120,17 @@ class ClaimLookup:
                 return Resolution(ELSEWHERE)
             return Resolution(NOWHERE)
         if claim.kind is Kind.COMMAND:
-            return self.manifests.resolve(claim, one.path)
+            return self.manifests.resolve(claim, file_claim.path)
         if claim.kind is Kind.VERSION:
-            return self._version(claim, one.path)
+            return self._version(claim, file_claim.path)
         if claim.tool == DIAGRAM_TOOL:
-            return (self.diagram_lookup or self).diagrams(one.path).resolve(claim, self.tree)
-        return resolve(claim, one.path, self.tree)
+            return (self.diagram_lookup or self).diagrams(file_claim.path).resolve(claim, self.tree)
+        return resolve(claim, file_claim.path, self.tree)
 
     def diagrams(self, path: str) -> DiagramRoots:
         """The diagrams of folders in the file `path`, with the folder of the tree that each one shows."""
         if path not in self._roots:
-            entries = [one.claim for one in self.claims if one.path == path and one.claim.tool == DIAGRAM_TOOL]
+            entries = [claim for document, claim in self.claims if document == path and claim.tool == DIAGRAM_TOOL]
             self._roots[path] = DiagramRoots(path, entries, self.tree)
         return self._roots[path]
 
@@ -143,11 +143,11 @@ class ClaimLookup:
         tool = versions.NAMES.get(claim.tool, claim.tool)
         if self._versions is None:
             self._versions = self._stated()
-        found = self._versions.get(tool, [])
-        own = document.rpartition("/")[0]
-        near = [(path, spec) for path, spec in found if path.rpartition("/")[0] in (own, "")] or found
-        least = versions.at_least(claim.text, claim.line.text)
-        answers = [versions.agrees(claim.token, spec, least) for _, spec in near]
+        stated = self._versions.get(tool, [])
+        folder = document.rpartition("/")[0]
+        near = [(path, spec) for path, spec in stated if path.rpartition("/")[0] in (folder, "")] or stated
+        is_minimum = versions.at_least(claim.text, claim.line.text)
+        answers = [versions.agrees(claim.token, spec, is_minimum) for _, spec in near]
         if True in answers:
             return Resolution(EXACT)
         if None in answers or not answers:
@@ -158,7 +158,7 @@ class ClaimLookup:
         """Tool -> (path, version or range) of each configuration file that states a version of the tool. Of more than
         MAX_VERSION_FILES such files those nearest to the top are read, and none below node_modules/."""
         stated: dict[str, list[tuple[str, str]]] = {}
-        tools = {one.claim.tool for one in self.claims if one.claim.kind is Kind.VERSION}
+        tools = {file_claim.claim.tool for file_claim in self.claims if file_claim.claim.kind is Kind.VERSION}
         packages = tuple(sorted({versions.NAMES.get(tool, tool) for tool in tools}))
         if not packages:
             return stated

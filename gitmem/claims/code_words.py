@@ -75,8 +75,8 @@ def names_in(
     Files above LARGE_FILE_BYTES are read only for names that no smaller file uses; files above MAX_FILE_BYTES, and
     those with a NUL byte at their beginning, are never read.
     """
-    left = {name.encode("utf-8", "surrogateescape"): name for name in names}
-    if not left:
+    remaining = {name.encode("utf-8", "surrogateescape"): name for name in names}
+    if not remaining:
         return Names(frozenset(), frozenset())
     code = list(filter(_is_code, entries))
     sizes = repo.sizes([entry.oid for entry in code])
@@ -86,21 +86,21 @@ def names_in(
     small = [oid for oid in oids if sizes[oid] <= LARGE_FILE_BYTES]
     large = [oid for oid in oids if LARGE_FILE_BYTES < sizes[oid] <= MAX_FILE_BYTES]
     for group in (small, large):
-        if not left:
+        if not remaining:
             break
         for _, data in repo.read_many(group):
             if data is None or b"\0" in data[:MAX_PROBED_BYTES]:
                 continue
-            for word in left.keys() & data.translate(_WORD_BYTES).split():
-                name = left[word]
+            for word in remaining.keys() & data.translate(_WORD_BYTES).split():
+                name = remaining[word]
                 used.add(name)
                 if defining and _has_definition(data, word):
                     defined.add(name)
                 if not defining or name in defined:
-                    del left[word]
-            if not left:
+                    del remaining[word]
+            if not remaining:
                 break
-        left = {word: name for word, name in left.items() if name not in used}
+        remaining = {word: name for word, name in remaining.items() if name not in used}
     return Names(frozenset(used), frozenset(defined))
 
 
@@ -120,10 +120,10 @@ class BlobWords:
         if not self._searched:
             return Names(frozenset(), frozenset())
         oids = [entry.oid for entry in entries if entry.oid not in self.without and _is_code(entry)]
-        new = [oid for oid in dict.fromkeys(oids) if oid not in self._used]
-        sizes = self.repo.sizes(new)
-        self._used.update(dict.fromkeys(new, frozenset()))
-        small = [oid for oid in new if sizes.get(oid, LARGE_FILE_BYTES + 1) <= LARGE_FILE_BYTES]
+        new_oids = [oid for oid in dict.fromkeys(oids) if oid not in self._used]
+        sizes = self.repo.sizes(new_oids)
+        self._used.update(dict.fromkeys(new_oids, frozenset()))
+        small = [oid for oid in new_oids if sizes.get(oid, LARGE_FILE_BYTES + 1) <= LARGE_FILE_BYTES]
         for oid, data in self.repo.read_many(small):
             if data is None or b"\0" in data[:MAX_PROBED_BYTES]:
                 continue

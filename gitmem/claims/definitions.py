@@ -31,13 +31,13 @@ def lines_of(lines: Sequence[str], path: str, symbol: str) -> tuple[int, int] | 
         return None
     if path.endswith((".py", ".pyi")):
         return _python("\n".join(lines), names)
-    within = (1, len(lines))
+    block = (1, len(lines))
     for name in names:
-        found = _block(lines, within, name)
-        if found is None:
+        inner = _block(lines, block, name)
+        if inner is None:
             return None
-        within = found
-    return within
+        block = inner
+    return block
 
 
 def _python(text: str, names: Sequence[str]) -> tuple[int, int] | None:
@@ -49,12 +49,12 @@ def _python(text: str, names: Sequence[str]) -> tuple[int, int] | None:
         return None
     node: ast.stmt | None = None
     for name in names:
-        node = next((one for one in body if name in _bound(one)), None)
+        node = next((statement for statement in body if name in _bound(statement)), None)
         if node is None:
             return None
         body = getattr(node, "body", [])
     assert node is not None
-    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+    first = min([node.lineno, *(statement.lineno for statement in getattr(node, "decorator_list", []))])
     return first, node.end_lineno or node.lineno
 
 
@@ -71,16 +71,16 @@ def _bound(node: ast.stmt) -> set[str]:
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
-def _block(lines: Sequence[str], within: tuple[int, int], name: str) -> tuple[int, int] | None:
-    """(first, last) line of the block within `within` whose first line declares `name`; None without one."""
+def _block(lines: Sequence[str], outer: tuple[int, int], name: str) -> tuple[int, int] | None:
+    """(first, last) line of the block within `outer` whose first line declares `name`; None without one."""
     escaped = re.escape(name)
     form = re.compile(
         rf"{_DECLARES}(?:{_WORDS}\b[^=({{;]*?)(?<![\w$]){escaped}(?![\w$])|"
         rf"{_DECLARES}(?:[\w<>\[\],.&*:]+\s+)*{escaped}\s*\([^;]*$"
     )
-    for number in range(within[0], within[1] + 1):
+    for number in range(outer[0], outer[1] + 1):
         if form.search(lines[number - 1]):
-            return number, _end(lines, number, within[1])
+            return number, _end(lines, number, outer[1])
     return None
 
 

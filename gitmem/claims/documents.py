@@ -34,7 +34,8 @@ def read(repo: Repository, commit: str, daily: Iterable[str] = (), only: Sequenc
     listed = repo.entries(commit)
     entries = checked_files(listed, daily)
     if only:
-        entries = [one for one in entries if any(one.path == path or one.path.startswith(f"{path}/") for path in only)]
+        below = tuple(f"{path}/" for path in only)
+        entries = [entry for entry in entries if f"{entry.path}/".startswith(below)]
     notes = []
     if len(entries) > MAX_FILES:
         notes.append(f"of {len(entries)} files that agents read, the first {MAX_FILES} are judged")

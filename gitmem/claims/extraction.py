@@ -41,19 +41,19 @@ _SYMBOL = re.compile(
 
 def claims_of(text: str) -> list[Claim]:
     """The claims of a file's text in the order of its lines, at most MAX_CLAIMS_PER_FILE, without repetitions."""
-    found: list[Claim] = []
+    claims: list[Claim] = []
     for block, group in groupby(marked_lines(text), key=lambda line: line.block):
         if block:
-            found += _block(list(group))
+            claims += _block(list(group))
         else:
             for line in group:
-                found += _prose(line)
-        if len(found) > MAX_CLAIMS_PER_FILE:
+                claims += _prose(line)
+        if len(claims) > MAX_CLAIMS_PER_FILE:
             break
-    once: dict[tuple[int, str, Kind], Claim] = {}
-    for claim in found[:MAX_CLAIMS_PER_FILE]:
-        once.setdefault((claim.line.number, claim.token, claim.kind), claim)
-    return list(once.values())
+    first_claims: dict[tuple[int, str, Kind], Claim] = {}
+    for claim in claims[:MAX_CLAIMS_PER_FILE]:
+        first_claims.setdefault((claim.line.number, claim.token, claim.kind), claim)
+    return list(first_claims.values())
 
 
 def _block(members: list[MarkedLine]) -> Iterator[Claim]:
@@ -70,15 +70,15 @@ def _block(members: list[MarkedLine]) -> Iterator[Claim]:
 
 def _prose(line: MarkedLine) -> Iterator[Claim]:
     """The claims of a line outside of fenced blocks."""
-    rest = line.text
+    remaining_text = line.text
     external = [match.span() for match in _LINK.finditer(line.text) if "://" in match[1]]
     spans = [
         match for match in _SPAN.finditer(line.text)
         if not any(start <= match.start() < end for start, end in external)
     ]  # fmt: skip
     for match in spans:
-        rest = rest.replace(match[0], " " * len(match[0]), 1)
-    for match in _LINK.finditer(rest):
+        remaining_text = remaining_text.replace(match[0], " " * len(match[0]), 1)
+    for match in _LINK.finditer(remaining_text):
         target = match[1].split("#")[0].removeprefix("mdc:")
         if "://" in target or target.startswith(("#", "mailto:")):
             continue
@@ -86,14 +86,14 @@ def _prose(line: MarkedLine) -> Iterator[Claim]:
             yield _path(line, target, path, plain=True)._replace(tool=LINK)
     for match in spans:
         yield from _span(line, match[2].strip())
-    rest = _LINK.sub(lambda match: " " * len(match[0]), rest)
-    for match in _IMPORT.finditer(rest):
+    remaining_text = _LINK.sub(lambda match: " " * len(match[0]), remaining_text)
+    for match in _IMPORT.finditer(remaining_text):
         if path := as_path(match[1]):
             yield _path(line, match[1], path, plain=True)
     for match in TOOL.finditer(line.text):
         if not _NOT_OF_TOOL.search(line.text[: match.start()]):
             yield Claim(line, match[0].strip(), Kind.VERSION, match["version"], tool=match["tool"].lower())
-    yield from _words(line, rest)
+    yield from _words(line, remaining_text)
 
 
 def _span(line: MarkedLine, text: str) -> Iterator[Claim]:
@@ -144,14 +144,14 @@ def _symbols(line: MarkedLine, text: str, match: re.Match[str]) -> Iterator[Clai
     """
     names = [name for name in _NAME.findall(match[1]) if len(name) > 2]
     called = bool(match[2])
-    found = [name for name in names if _HUMPS.search(name) or (called and name == names[-1] and len(name) > 3)]
-    if not found and len(names) > 1 and len(names[-1]) > 3 and not _HOST_NAME.search(match[1]):
-        found = names[-1:]
-    if not found and names and names[0][0].isupper() and names[0][1:].islower() and len(names[0]) > 4:
+    symbols = [name for name in names if _HUMPS.search(name) or (called and name == names[-1] and len(name) > 3)]
+    if not symbols and len(names) > 1 and len(names[-1]) > 3 and not _HOST_NAME.search(match[1]):
+        symbols = names[-1:]
+    if not symbols and names and names[0][0].isupper() and names[0][1:].islower() and len(names[0]) > 4:
         yield Claim(line, names[0], Kind.SYMBOL, names[0], plain=False)
         return
-    for name in found:
-        yield Claim(line, text if len(names) == 1 else name, Kind.SYMBOL, name, plain=len(found) == 1)
+    for name in symbols:
+        yield Claim(line, text if len(names) == 1 else name, Kind.SYMBOL, name, plain=len(symbols) == 1)
 
 
 def _words(line: MarkedLine, text: str) -> Iterator[Claim]:

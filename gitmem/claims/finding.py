@@ -51,6 +51,6 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """The findings sorted: sure ones first, then by path, line and claim. Of several findings about one claim in a line
     only the first is kept."""
     seen: dict[tuple[str, int, str], Finding] = {}
-    for one in sorted(findings, key=lambda one: (not one.sure, one.path, one.line, one.claim)):
-        seen.setdefault((one.path, one.line, one.claim), one)
+    for finding in sorted(findings, key=lambda finding: (not finding.sure, finding.path, finding.line, finding.claim)):
+        seen.setdefault((finding.path, finding.line, finding.claim), finding)
     return list(seen.values())

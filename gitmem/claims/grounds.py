@@ -27,14 +27,14 @@ _TESTS = re.compile(
 _LISTED = re.compile(r"^\s*(?:[-*+|]|\d+\.)")
 
 
-def is_certain(one: FileClaim, lookup: ClaimLookup) -> bool:
+def is_certain(file_claim: FileClaim, lookup: ClaimLookup) -> bool:
     """Whether the form of a claim whose thing is missing is enough to call it false.
 
     True for a missing file of a folder that exists, a script that no manifest defines, the target of a link, a name
     that the line places in a file that exists, and a version of a language that differs from a manifest's; each only if
     the claim is plain.
     """
-    claim = one.claim
+    claim = file_claim.claim
     if not claim.plain:
         return False
     match claim.kind:
@@ -43,69 +43,69 @@ def is_certain(one: FileClaim, lookup: ClaimLookup) -> bool:
         case Kind.VERSION:
             return claim.tool in LANGUAGES
         case Kind.SYMBOL:
-            return _located(one, lookup)
+            return _located(file_claim, lookup)
         case Kind.ENVIRONMENT | Kind.PORT:
             return False
         case Kind.PATH | Kind.DIRECTORY:
-            return not GLOB.search(claim.token) and _leaf(one, lookup)
+            return not GLOB.search(claim.token) and _leaf(file_claim, lookup)
 
 
-def _leaf(one: FileClaim, lookup: ClaimLookup) -> bool:
+def _leaf(file_claim: FileClaim, lookup: ClaimLookup) -> bool:
     """Whether a path should exist. A file should if it is the target of a link, if the tree has it elsewhere
     (`only_place`), or if its folder exists and no test command precedes it. A folder should if its parent exists and it
     is the target of a link, has two folders above it, or is the subject of a list item."""
-    claim = one.claim
+    claim = file_claim.claim
     before = claim.line.text.partition(claim.text)[0]
-    own = one.path.rpartition("/")[0]
+    folder = file_claim.path.rpartition("/")[0]
     parents = {parent_of(claim.token.rstrip("/"))}
-    if own and "/" in claim.token.strip("/"):
-        parents.add(joined(own, parent_of(claim.token.rstrip("/"))) or "?")
+    if folder and "/" in claim.token.strip("/"):
+        parents.add(joined(folder, parent_of(claim.token.rstrip("/"))) or "?")
     has_parent = any(parent in lookup.tree.folders for parent in parents)
     if claim.kind is Kind.DIRECTORY:
         if not has_parent or claim.folder or claim.tool not in ("", LINK):
             return False
         deep = claim.token.strip("/").count("/") >= 2
-        return claim.tool == LINK or (not is_procedure(one.path) and (deep or bool(_LEADS.match(before))))
-    if claim.tool == LINK or only_place(one, lookup):
+        return claim.tool == LINK or (not is_procedure(file_claim.path) and (deep or bool(_LEADS.match(before))))
+    if claim.tool == LINK or only_place(file_claim, lookup):
         return True
     if _TESTS.search(before):
         return False  # an example such as `pytest tests/x_test.py`: the reader chooses the file
     return has_parent and not claim.tool and not claim.folder and "/" in claim.token
 
 
-def only_place(one: FileClaim, lookup: ClaimLookup) -> str:
+def only_place(file_claim: FileClaim, lookup: ClaimLookup) -> str:
     """The path of the only file of the tree with the missing file's name, if it is below the same top folder. "" if
     there is no such file or several, and for a claim that is not a path with at least two folders."""
-    token = one.claim.token
-    if one.claim.kind is not Kind.PATH or token.count("/") < 2 or one.claim.tool or GLOB.search(token):
+    token = file_claim.claim.token
+    if file_claim.claim.kind is not Kind.PATH or token.count("/") < 2 or file_claim.claim.tool or GLOB.search(token):
         return ""
-    found = [path for path in lookup.tree.named.get(token.rpartition("/")[2], ()) if path in lookup.tree.oids]
+    same_name = [path for path in lookup.tree.named.get(token.rpartition("/")[2], ()) if path in lookup.tree.oids]
     first_step = token.partition("/")[0]
-    tops = list(filter(None, [joined(place, first_step) for place in base_folders(one.claim, one.path)]))
+    tops = list(filter(None, [joined(place, first_step) for place in base_folders(file_claim.claim, file_claim.path)]))
     tops = [top for top in tops if top in lookup.tree.folders]
-    if len(found) == 1 and any(found[0].startswith(f"{top}/") for top in tops):
-        return found[0]
+    if len(same_name) == 1 and any(same_name[0].startswith(f"{top}/") for top in tops):
+        return same_name[0]
     return ""
 
 
-def _located(one: FileClaim, lookup: ClaimLookup) -> bool:
+def _located(file_claim: FileClaim, lookup: ClaimLookup) -> bool:
     """Whether the line names the file that has the name (`name` in `src/x.py`, or `src/x.py`: `name`), and that file
     exists."""
-    before, text, after = one.claim.line.text.partition(f"`{one.claim.text}`")
+    before, text, after = file_claim.claim.line.text.partition(f"`{file_claim.claim.text}`")
     match = _IN_FILE.match(after) or _FILE_FIRST.match(before)
     if not text or not match:
         return False
     path = as_path(match["path"])
     if not path or PROSE.search(path) or "." not in path.rpartition("/")[2]:
         return False
-    places = [joined(folder, path) for folder in base_folders(one.claim, one.path)]
+    places = [joined(folder, path) for folder in base_folders(file_claim.claim, file_claim.path)]
     return any(place and place in lookup.tree.oids for place in places)
 
 
-def is_suspect(one: FileClaim, lookup: ClaimLookup) -> bool:
+def is_suspect(file_claim: FileClaim, lookup: ClaimLookup) -> bool:
     """Whether a missing thing is worth a warning though it never existed in history: a version in a list, or, if the
     claim is plain, a command or diagram entry, or a path in a folder that exists. A name never is."""
-    claim = one.claim
+    claim = file_claim.claim
     if claim.kind is Kind.VERSION:
         return bool(_LISTED.match(claim.line.text))
     if not claim.plain or claim.kind in NAMED_KINDS:
@@ -113,7 +113,7 @@ def is_suspect(one: FileClaim, lookup: ClaimLookup) -> bool:
     if claim.tool == DIAGRAM_TOOL or claim.kind is Kind.COMMAND:
         return True
     is_path = "/" in claim.token if claim.kind is Kind.PATH else claim.text.endswith("/")
-    whole = list(filter(None, [joined(place, claim.token) for place in base_folders(claim, one.path)]))
+    whole = list(filter(None, [joined(place, claim.token) for place in base_folders(claim, file_claim.path)]))
     return is_path and any(parent_of(path.rstrip("/")) in lookup.tree.folders for path in whole)
 
 

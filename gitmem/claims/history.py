@@ -35,11 +35,11 @@ class History:
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
         """File or folder name -> the removed files that have it as a part of their path."""
-        found: dict[str, list[str]] = defaultdict(list)
+        by_name: dict[str, list[str]] = defaultdict(list)
         for path in self._removed:
             for part in set(path.split("/")):
-                found[part].append(path)
-        return dict(found)
+                by_name[part].append(path)
+        return dict(by_name)
 
     def of_path(self, path: str) -> Departure | None:
         """The departure of the file or folder at exactly this path; None if no commit removed it.
@@ -74,45 +74,45 @@ class History:
         if "/" not in end:
             return None
         for file in files:
-            at = f"/{file}".find(f"/{end}/")
-            if at >= 0:
-                folder = file[: at + len(end)]
+            start = f"/{file}".find(f"/{end}/")
+            if start >= 0:
+                folder = file[: start + len(end)]
                 return Departure(folder, self._removed[file], self._folder_now(folder, self._removed[file]))
         return None
 
     def _renames(self, commit: str) -> list[Change]:
         """The renames that a commit made, compared with its first parent."""
         if commit not in self._changes:
-            found: list[Change] = []
+            changes: list[Change] = []
             parents = self.repo.commit(commit).parents
             if parents:
                 with suppress(GitFailed):  # a partial or shallow clone lacks an object
-                    found = self.repo.changes(parents[0], commit, renames=True)
-            self._changes[commit] = [change for change in found if change.status == "R"]
+                    changes = self.repo.changes(parents[0], commit, renames=True)
+            self._changes[commit] = [change for change in changes if change.status == "R"]
         return self._changes[commit]
 
     def _now(self, path: str, commit: str) -> str:
         """The path that a file has now, which `commit` removed or renamed; "" if it is gone. At most MAX_RENAMES
         renames are followed."""
         for _ in range(MAX_RENAMES):
-            new = next((change.path for change in self._renames(commit) if change.old_path == path), "")
-            if not new or new in self.tree.oids:
-                return new
-            if new not in self._removed:
+            new_path = next((change.path for change in self._renames(commit) if change.old_path == path), "")
+            if not new_path or new_path in self.tree.oids:
+                return new_path
+            if new_path not in self._removed:
                 return ""
-            path, commit = new, self._removed[new]
+            path, commit = new_path, self._removed[new_path]
         return ""
 
     def _folder_now(self, folder: str, commit: str) -> str:
         """The folder to which `commit` moved more than half of the files that it removed from `folder`; "" without
         one."""
         start = f"{folder}/"
-        removed = sum(path.startswith(start) and by == commit for path, by in self._removed.items())
+        removed = sum(path.startswith(start) and remover == commit for path, remover in self._removed.items())
         targets: Counter[str] = Counter()
         for change in self._renames(commit):
-            rest = change.old_path.removeprefix(start)
-            if rest != change.old_path and change.path.endswith(f"/{rest}"):
-                targets[change.path[: -len(rest) - 1]] += 1
+            inner = change.old_path.removeprefix(start)
+            if inner != change.old_path and change.path.endswith(f"/{inner}"):
+                targets[change.path[: -len(inner) - 1]] += 1
         for best, count in targets.most_common(1):
             if count * 2 > removed and best in self.tree.folders:
                 return best

@@ -32,20 +32,20 @@ class KnownDepartures:
     def of_path(self, path: str) -> Departure | None:
         """The departure of a path; None if no commit removed or renamed it, or if the cache does not know it and Git
         has been called `max_lookups` times."""
-        head, commit, now = _row(self._known().get(path))
+        head, commit, new_path = _row(self._known().get(path))
         if head and self._is_valid(head, commit):
             if not commit:
                 return None
-            return Departure(path, commit, now)
+            return Departure(path, commit, new_path)
         if self.lookups >= self.max_lookups:
             return None
         self.lookups += 1
-        found = self._look_up(path)
+        departure = self._look_up(path)
         row = [self.head, "", ""]
-        if found:
-            row = [self.head, found.commit, found.renamed_to]
+        if departure:
+            row = [self.head, departure.commit, departure.renamed_to]
         self._known()[path] = row
-        return found
+        return departure
 
     def keep(self) -> None:
         """Write the newest MAX_KNOWN_PATHS rows of the cache if Git was called. Does nothing if the Git directory
@@ -77,24 +77,24 @@ class KnownDepartures:
     def _look_up(self, path: str) -> Departure | None:
         """Follow a path from `head` through the commits that renamed or deleted it, MAX_RENAMES at most; None if no
         commit did. The departure has the first of these commits, and the path now, "" if it is gone."""
-        first, at = "", path
+        first_commit, current = "", path
         for _ in range(MAX_RENAMES):
-            commit = next(iter(self.repo.log([self.head], [at], limit=1)), None)
+            commit = next(iter(self.repo.log([self.head], [current], limit=1)), None)
             if commit is None or not commit.parents:
                 break
             changes = self.repo.changes(commit.parents[0], commit.oid, renames=True)
-            change = next((one for one in changes if at in (one.old_path, one.path) and one.status in ("R", "D")), None)
-            if change is None or (change.status == "R" and change.old_path != at):
+            change = next((c for c in changes if current in (c.old_path, c.path) and c.status in ("R", "D")), None)
+            if change is None or (change.status == "R" and change.old_path != current):
                 break
-            first = first or commit.oid
-            at = change.path if change.status == "R" else ""
-            if not at or self.repo.blobs(self.head, [at]):
+            first_commit = first_commit or commit.oid
+            current = change.path if change.status == "R" else ""
+            if not current or self.repo.blobs(self.head, [current]):
                 break
-        if not first:
+        if not first_commit:
             return None
-        if at == path:
-            at = ""
-        return Departure(path, first, at)
+        if current == path:
+            current = ""
+        return Departure(path, first_commit, current)
 
 
 def _row(row: object) -> tuple[str, str, str]:

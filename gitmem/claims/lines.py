@@ -83,7 +83,7 @@ def _front_matter(lines: Sequence[str]) -> int:
     """The number of the line that closes the front matter; 0 without front matter, or if it is longer than 60 lines."""
     if not lines or lines[0].rstrip() != "---":
         return 0
-    return next((at for at, line in enumerate(lines[1:60], 2) if line.rstrip() == "---"), 0)
+    return next((number for number, line in enumerate(lines[1:60], 2) if line.rstrip() == "---"), 0)
 
 
 def without_comments(line: str, inside: bool) -> tuple[str, bool]:

@@ -90,8 +90,8 @@ class Manifests:
         tool = claim.tool
         if folder := _RUST_FOLDERS.get(tool):
             ends = (f"/{folder}/{claim.token}.rs", f"/{folder}/{claim.token}/main.rs")
-            if at := next((path for path in self.tree.oids if f"/{path}".endswith(ends)), ""):
-                return Resolution(EXACT, at)
+            if place := next((path for path in self.tree.oids if f"/{path}".endswith(ends)), ""):
+                return Resolution(EXACT, place)
             if tool != "binary":
                 return Resolution(NOWHERE, unknown=self._declared(claim.token))
         defined = self.of(tool)
@@ -102,11 +102,11 @@ class Manifests:
     @cached_property
     def packages(self) -> frozenset[str]:
         """The names of the tree's npm packages. Code imports a package by this name."""
-        return frozenset(one.package for one in self.of("node").values() if one.package)
+        return frozenset(definitions.package for definitions in self.of("node").values() if definitions.package)
 
     def _declared(self, name: str) -> bool:
         """Whether a Cargo.toml names this example, test or program."""
-        return any(name in one.names or name in one.weak for one in self.of("binary").values())
+        return any(name in definitions.names or name in definitions.weak for definitions in self.of("binary").values())
 
     def _nearest(self, claim: Claim, document: str, defined: Mapping[str, Definitions]) -> Resolution:
         """Look up a name in the files beside the document and above it, then in all others.
@@ -114,25 +114,25 @@ class Manifests:
         `defined`: path -> definitions. The result is unknown if a file beside or above the document may define further
         names, and if the command runs in a folder that the tree does not have: a submodule, another repository.
         """
-        named = named_folders(claim, document)
-        if named and self.tree.folders.isdisjoint(named):
+        folders = named_folders(claim, document)
+        if folders and self.tree.folders.isdisjoint(folders):
             return Resolution(NOWHERE, unknown=True)
         name = claim.token
         by_folder: dict[str, list[tuple[str, Definitions]]] = {}
-        for path, one in defined.items():
+        for path, definitions in defined.items():
             folder = path.rpartition("/")[0]
-            by_folder.setdefault(folder.removesuffix("/.cargo").removesuffix(".cargo"), []).append((path, one))
+            by_folder.setdefault(folder.removesuffix("/.cargo").removesuffix(".cargo"), []).append((path, definitions))
         if claim.folder != "*" and claim.tool not in ("crate", "binary", "gradle"):
             near = [pair for place in base_folders(claim, document) for pair in by_folder.get(joined(place, ""), ())]
-            for path, one in near:
-                if name in one.names or name.casefold() in one.weak:
+            for path, definitions in near:
+                if name in definitions.names or name.casefold() in definitions.weak:
                     return Resolution(EXACT, path)
-            if any(one.open for _, one in near):
+            if any(definitions.open for _, definitions in near):
                 return Resolution(NOWHERE, unknown=True)
-        for path, one in defined.items():
-            if name in one.names or name.casefold() in one.weak:
+        for path, definitions in defined.items():
+            if name in definitions.names or name.casefold() in definitions.weak:
                 return Resolution(NEAR if claim.folder == "*" else ELSEWHERE, path)
-        return Resolution(NOWHERE, unknown=any(one.open for one in defined.values()))
+        return Resolution(NOWHERE, unknown=any(definitions.open for definitions in defined.values()))
 
 
 _RUST_FOLDERS = {"example": "examples", "rust-test": "tests", "binary": "bin"}
@@ -201,12 +201,12 @@ def _just(text: str) -> Definitions:
 def _task(text: str) -> Definitions:
     """The tasks of a Taskfile, all at the indent of the first one, and their aliases. It is open if it includes
     others."""
-    _, *rest = re.split(r"^tasks:[^\n]*$", text, maxsplit=1, flags=re.MULTILINE)
-    body = "".join(rest)
-    first = re.search(r"^([ \t]+)[\w'\"-]", body, re.MULTILINE)
-    if first is None:
+    _, *tables = re.split(r"^tasks:[^\n]*$", text, maxsplit=1, flags=re.MULTILINE)
+    body = "".join(tables)
+    first_task = re.search(r"^([ \t]+)[\w'\"-]", body, re.MULTILINE)
+    if first_task is None:
         return Definitions(open="includes:" in text)
-    names = set(re.findall(rf"^{first[1]}['\"]?([\w:.*-]+?)['\"]?:(?:\s|$)", body, re.MULTILINE))
+    names = set(re.findall(rf"^{first_task[1]}['\"]?([\w:.*-]+?)['\"]?:(?:\s|$)", body, re.MULTILINE))
     for block in re.findall(r"aliases:[ \t]*\[([^\]]*)\]", body):
         names.update(word.strip(" '\"") for word in block.split(","))
     return Definitions(frozenset(names), open="includes:" in text)
@@ -230,8 +230,8 @@ def _hatch(text: str) -> Definitions:
     """The scripts of Hatch environments, with and without their environment (`docs:build`, `build`), and the built-in
     ones."""
     names = {"test", "fmt", "build"}
-    for found in (_table(text, "tool", "hatch", "envs"), _table(text, "envs")):
-        for name, environment in found.items():
+    for environments in (_table(text, "tool", "hatch", "envs"), _table(text, "envs")):
+        for name, environment in environments.items():
             for script in environment.get("scripts", {}):
                 names.update((f"{name}:{script}", script))
     return Definitions(frozenset(names))
@@ -272,7 +272,7 @@ def _binary(text: str) -> Definitions:
     value = tomllib.loads(text)
     names = {value.get("package", {}).get("name", "")}
     for group in ("bin", "example", "test", "bench"):
-        names.update(one.get("name", "") for one in value.get(group, []))
+        names.update(target.get("name", "") for target in value.get(group, []))
     return Definitions(frozenset(names))
 
 

@@ -27,35 +27,37 @@ class MendedLine(NamedTuple):
     text: str
 
 
-def _mendable(one: Finding) -> bool:
-    return bool(one.sure and one.renamed_to and one.cause and one.cause in one.claim)
+def _mendable(finding: Finding) -> bool:
+    return bool(finding.sure and finding.renamed_to and finding.cause and finding.cause in finding.claim)
 
 
-def _renamed(line: bytes, one: Finding) -> bytes:
+def _renamed(line: bytes, finding: Finding) -> bytes:
     """The line with the old path of a finding replaced by the new one; unchanged if it does not have the claim."""
-    claim = one.claim.encode("utf-8", "surrogateescape")
-    return line.replace(claim, one.claim.replace(one.cause, one.renamed_to).encode("utf-8", "surrogateescape"), 1)
+    claim = finding.claim.encode("utf-8", "surrogateescape")
+    renamed = finding.claim.replace(finding.cause, finding.renamed_to)
+    return line.replace(claim, renamed.encode("utf-8", "surrogateescape"), 1)
 
 
 def mended_lines(repo: Repository, head: str, findings: Iterable[Finding]) -> list[MendedLine]:
     """The lines of the files at `head` that `mend` would change, each with all of its renames. Writes nothing."""
-    wanted: dict[tuple[str, int], list[Finding]] = {}
-    for one in findings:
-        if _mendable(one):
-            wanted.setdefault((one.path, one.line), []).append(one)
-    oids = repo.blobs(head, sorted({path for path, _ in wanted}))
+    by_line: dict[tuple[str, int], list[Finding]] = {}
+    for finding in findings:
+        if _mendable(finding):
+            by_line.setdefault((finding.path, finding.line), []).append(finding)
+    oids = repo.blobs(head, sorted({path for path, _ in by_line}))
     texts = {path: repo.read(oid).split(b"\n") for path, oid in oids.items()}
-    found = []
-    for (path, number), ones in sorted(wanted.items()):
+    mended = []
+    for (path, number), of_line in sorted(by_line.items()):
         lines = texts.get(path, [])
         if not 1 <= number <= len(lines):
             continue
-        old = new = lines[number - 1].rstrip(b"\r")
-        for one in ones:
-            new = _renamed(new, one)
-        if new != old:
-            found.append(MendedLine(path, number, old.decode("utf-8", "replace"), new.decode("utf-8", "replace")))
-    return found
+        old_line = new_line = lines[number - 1].rstrip(b"\r")
+        for finding in of_line:
+            new_line = _renamed(new_line, finding)
+        if new_line != old_line:
+            old, new = old_line.decode("utf-8", "replace"), new_line.decode("utf-8", "replace")
+            mended.append(MendedLine(path, number, old, new))
+    return mended
 
 
 def mend(repo: Repository, findings: Sequence[Finding]) -> tuple[list[Finding], str]:
@@ -66,24 +68,24 @@ def mend(repo: Repository, findings: Sequence[Finding]) -> tuple[list[Finding], 
     there was nothing to write. Raises GitMemError for a file with uncommitted edits and if the commit cannot be made
     (`transaction.commit`).
     """
-    wanted = list(filter(_mendable, findings))
-    if not wanted:
+    mendable = list(filter(_mendable, findings))
+    if not mendable:
         return [], ""
 
     def plan(reading: Reading) -> CommitDraft[list[Finding]]:
         files: dict[str, bytes] = {}
-        done: list[Finding] = []
-        for one in wanted:
-            data = files.get(one.path) or reading.committed(one.path)
+        mended: list[Finding] = []
+        for finding in mendable:
+            data = files.get(finding.path) or reading.committed(finding.path)
             lines = data.split(b"\n")
-            new = _renamed(lines[one.line - 1], one)
-            if new == lines[one.line - 1]:
+            new_line = _renamed(lines[finding.line - 1], finding)
+            if new_line == lines[finding.line - 1]:
                 continue
-            lines[one.line - 1] = new
-            files[one.path] = b"\n".join(lines)
-            done.append(one)
-        count = counted(len(done), "path")
-        rows = "".join(f"- {one.path}:{one.line}\n" for one in done)
-        return CommitDraft(files, done, f"{SUBJECT.format(count=count)}\n\n{rows}")
+            lines[finding.line - 1] = new_line
+            files[finding.path] = b"\n".join(lines)
+            mended.append(finding)
+        count = counted(len(mended), "path")
+        rows = "".join(f"- {finding.path}:{finding.line}\n" for finding in mended)
+        return CommitDraft(files, mended, f"{SUBJECT.format(count=count)}\n\n{rows}")
 
     return commit(repo, plan)

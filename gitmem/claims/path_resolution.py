@@ -49,18 +49,18 @@ def resolve(claim: Claim, document: str, tree: Tree) -> Resolution:
             continue
         if tree.is_behind_link(whole):
             return Resolution(NOWHERE, unknown=True)
-        if at := find_path(tree, whole):
-            return Resolution(EXACT, at)
+        if found_path := find_path(tree, whole):
+            return Resolution(EXACT, found_path)
     bare = token
     while bare.startswith("../"):
         bare = bare[3:]
     if re.match(r"^[@~#]/", bare):
         bare = bare[2:]
     for folder in _named_folders(claim, document, tree):
-        if at := _first_end(tree, claim, bare, folder):
-            return Resolution(NEAR, at)
-    if at := _first_end(tree, claim, bare, ""):
-        return Resolution(ELSEWHERE, at)
+        if found_path := _first_end(tree, claim, bare, folder):
+            return Resolution(NEAR, found_path)
+    if found_path := _first_end(tree, claim, bare, ""):
+        return Resolution(ELSEWHERE, found_path)
     return Resolution(NOWHERE)
 
 
@@ -68,9 +68,9 @@ def _first_end(tree: Tree, claim: Claim, path: str, folder: str) -> str:
     """The first path of `_ends`, "" without one. A claim that begins with "/" and has no ending, such as the address
     `/pay/callback`, is not a file `src/pay/callback.py`."""
     is_address = claim.token.startswith("/") and "." not in path
-    for at in _ends(tree, path, folder):
-        if not is_address or at.endswith(path):
-            return at
+    for end in _ends(tree, path, folder):
+        if not is_address or end.endswith(path):
+            return end
     return ""
 
 
@@ -150,8 +150,8 @@ def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
     """The files and folders below `folder` ("" for the root) whose path ends with `path`, then with another ending of
     TWINS, then, if `path` has a folder and no ending, with any ending; for a glob only the first match."""
     if GLOB.search(path):
-        if at := _matching(tree, f"{folder}/**/{path}".lstrip("/")):
-            yield at
+        if match := _matching(tree, f"{folder}/**/{path}".lstrip("/")):
+            yield match
         return
     name = path.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
@@ -204,15 +204,15 @@ class DiagramRoots:
         for key, members in groups.items():
             root = key.partition(":")[2]
             tried = [*base_folders(members[0]._replace(folder=""), document)]
-            last = root.rpartition("/")[2]
+            root_name = root.rpartition("/")[2]
             if root:
                 tried += [joined(place, root) for place in list(tried)]
-                tried += [path for path in tree.named.get(last, ()) if path in tree.folders][:MAX_MATCHES]
+                tried += [path for path in tree.named.get(root_name, ()) if path in tree.folders][:MAX_MATCHES]
             else:  # a diagram whose root has a name shows no folder of another name
-                first = members[0].token.split("/")[0]
-                tried += [path.rpartition("/")[0] for path in tree.named.get(first, ())][:MAX_MATCHES]
+                first_entry = members[0].token.split("/")[0]
+                tried += [path.rpartition("/")[0] for path in tree.named.get(first_entry, ())][:MAX_MATCHES]
             tried += _named_folders(members[0], document, tree)
-            counts = [sum(bool(find_path(tree, joined(place, one.token))) for one in members) for place in tried]
+            counts = [sum(bool(find_path(tree, joined(place, member.token))) for member in members) for place in tried]
             best = max(counts)
             self.roots[key] = (tried[counts.index(best)], best / len(members))
 
@@ -223,8 +223,8 @@ class DiagramRoots:
         whole = joined(root, claim.token)
         if tree.is_behind_link(whole):
             return Resolution(NOWHERE, whole, unknown=True)
-        if at := find_path(tree, whole):
-            return Resolution(EXACT, at)
+        if found_path := find_path(tree, whole):
+            return Resolution(EXACT, found_path)
         return Resolution(NOWHERE, whole, unknown=self.strange(claim.folder))
 
     def strange(self, key: str) -> bool:

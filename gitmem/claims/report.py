@@ -20,21 +20,21 @@ MAX_RESULTS = 5_000  # results in one SARIF file
 MAX_ANNOTATIONS = 10  # annotations of each level: GitHub shows no more for a step
 
 
-def words_of(one: Finding) -> str:
+def words_of(finding: Finding) -> str:
     """A finding as one sentence, not escaped: the claim, why it is false, and, unless the evidence has them, the new
     path and the first 12 characters of the commit. Path, line, kind and state are not part of it."""
-    text = f"{one.claim}: {one.evidence}"
-    if one.renamed_to and one.renamed_to not in one.evidence:
-        text += f"; it is {one.renamed_to} now"
-    if one.commit and one.commit[:12] not in one.evidence:
-        text += f" [{one.commit[:12]}]"
+    text = f"{finding.claim}: {finding.evidence}"
+    if finding.renamed_to and finding.renamed_to not in finding.evidence:
+        text += f"; it is {finding.renamed_to} now"
+    if finding.commit and finding.commit[:12] not in finding.evidence:
+        text += f" [{finding.commit[:12]}]"
     return text
 
 
-def key_of(one: Finding) -> str:
+def key_of(finding: Finding) -> str:
     """The row of a finding in the baseline: path, kind and claim, with tabs between them. It lacks the line number, so
     that the line may move."""
-    return "\t".join(" ".join(part.split()) for part in (one.path, one.kind, one.claim))
+    return "\t".join(" ".join(part.split()) for part in (finding.path, finding.kind, finding.claim))
 
 
 def as_sarif(findings: Sequence[Finding], version: str) -> str:
@@ -42,7 +42,7 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
 
     `version`: of git-mem. Findings after the first MAX_RESULTS are left out.
     """
-    rules = sorted({f"claim-{one.state.value}" for one in findings})
+    rules = sorted({f"claim-{finding.state.value}" for finding in findings})
     run: dict[str, Any] = {
         "tool": {
             "driver": {
@@ -55,29 +55,29 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(one, rules) for one in findings[:MAX_RESULTS]],
+        "results": [_result(finding, rules) for finding in findings[:MAX_RESULTS]],
     }
     return json.dumps({"$schema": sarif.SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
 
 
-def _level(one: Finding) -> str:
+def _level(finding: Finding) -> str:
     """The SARIF level of a finding: "error" if it is sure and its target is gone, otherwise "warning"."""
-    return "error" if one.sure and one.state is State.GONE else "warning"
+    return "error" if finding.sure and finding.state is State.GONE else "warning"
 
 
-def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
+def _result(finding: Finding, rules: Sequence[str]) -> dict[str, Any]:
     """The SARIF result of a finding. Raises ValueError if `rules` lacks the rule of its state."""
-    rule = f"claim-{one.state.value}"
-    uri = quote(one.path.encode("utf-8", "surrogateescape"))
-    mark = sha256(key_of(one).encode("utf-8", "surrogateescape")).hexdigest()[:20]
-    words = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in words_of(one))
+    rule = f"claim-{finding.state.value}"
+    uri = quote(finding.path.encode("utf-8", "surrogateescape"))
+    mark = sha256(key_of(finding).encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    words = "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in words_of(finding))
     return {
         "ruleId": rule,
         "ruleIndex": rules.index(rule),
-        "level": _level(one),
+        "level": _level(finding),
         "message": {"text": words},
         "locations": [
-            {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": one.line}}},
+            {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": finding.line}}},
         ],
         "partialFingerprints": {"gitmem/v1": mark},
     }
@@ -87,13 +87,13 @@ def as_annotations(findings: Sequence[Finding], escape: Callable[[str], str]) ->
     """The findings as workflow commands of GitHub: at most MAX_ANNOTATIONS errors and as many warnings, each group
     followed by the number of those left out. `escape`: makes text from the repository safe to print."""
     levels: dict[str, list[Finding]] = {"error": [], "warning": []}
-    for one in findings:
-        levels[_level(one)].append(one)
+    for finding in findings:
+        levels[_level(finding)].append(finding)
     lines: list[str] = []
-    for verb, ones in levels.items():
-        for one in ones[:MAX_ANNOTATIONS]:
-            fields = {"title": f"claim-{one.state.value}", "file": one.path, "line": str(one.line)}
-            lines.append(workflow_command(verb, fields, one_line(words_of(one), escape), escape))
-        if len(ones) > MAX_ANNOTATIONS:
-            lines.append(f"{len(ones) - MAX_ANNOTATIONS} more {verb}s: git mem check lists them")
+    for verb, of_level in levels.items():
+        for finding in of_level[:MAX_ANNOTATIONS]:
+            fields = {"title": f"claim-{finding.state.value}", "file": finding.path, "line": str(finding.line)}
+            lines.append(workflow_command(verb, fields, one_line(words_of(finding), escape), escape))
+        if len(of_level) > MAX_ANNOTATIONS:
+            lines.append(f"{len(of_level) - MAX_ANNOTATIONS} more {verb}s: git mem check lists them")
     return "".join(f"{line}\n" for line in lines)

@@ -195,32 +195,32 @@ def _arguments(line: MarkedLine, name: str, words: list[str], folder: str) -> It
 
     Options are skipped, and so is the word after `-o`, `>`, `--output` and the like, which the program writes.
     """
-    written = False
-    module = False
+    is_output = False
+    is_module = False
     for word in words:
-        if module and re.fullmatch(r"[a-z_]\w*(?:\.\w+)+", word) and name.startswith("python"):
+        if is_module and re.fullmatch(r"[a-z_]\w*(?:\.\w+)+", word) and name.startswith("python"):
             yield Claim(line, word, Kind.PATH, word.replace(".", "/"), plain=False, folder=folder)
-        module = word == "-m"
-        if not written and not word.startswith("-"):
+        is_module = word == "-m"
+        if not is_output and not word.startswith("-"):
             yield from _argument(line, word, folder, name in READERS or name in ("go", "cargo"))
-        written = word in ("-o", ">", ">>", "--output", "--out", "-O", "--outfile", "--outdir", "-D", "--report")
+        is_output = word in ("-o", ">", ">>", "--output", "--out", "-O", "--outfile", "--outdir", "-D", "--report")
 
 
-def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[Claim]:
-    """The claim that an argument is a path, if it has the form of one; `read`: whether the command reads it."""
+def _argument(line: MarkedLine, word: str, folder: str, is_read: bool) -> Iterator[Claim]:
+    """The claim that an argument is a path, if it has the form of one; `is_read`: whether the command reads it."""
     bare = word.strip("'\"()")
     if "=" in bare or not ("/" in bare or is_file_name(bare)):
         return
     bare = bare.removesuffix("/...").removesuffix("...")
     if path := as_path(bare):
-        yield Claim(line, bare, path_kind(path), path, plain=read, folder=folder)
+        yield Claim(line, bare, path_kind(path), path, plain=is_read, folder=folder)
 
 
 def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
     """Split arguments into options (name -> value, "" without one) and other words. Reading stops at `--`; an option of
     VALUED at the very end is dropped."""
     values: dict[str, str] = {}
-    rest: list[str] = []
+    others: list[str] = []
     key = ""
     for word in words:
         if word == "--":
@@ -236,8 +236,8 @@ def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
             else:
                 values[word] = ""
         else:
-            rest.append(word)
-    return values, rest
+            others.append(word)
+    return values, others
 
 
 class _Place(NamedTuple):
@@ -259,81 +259,81 @@ def _inside(folder: str, values: dict[str, str], *names: str) -> _Place:
 def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
     """The claim that package.json defines the script that npm, yarn, pnpm or bun is to run. None for a built-in command
     or a script file."""
-    values, rest = _options(words[1:])
+    values, arguments = _options(words[1:])
     elsewhere = bool(values.keys() & _OTHER_PACKAGES)
     place = _inside(folder, values, "-C", "--prefix", "--dir", "--cwd")
-    if name == "yarn" and rest[:1] == ["workspace"]:
-        elsewhere, rest = True, rest[2:]
-    run = rest[:1] in (["run"], ["run-script"], ["rum"])
-    if run:
-        rest = rest[1:]
-    script = next(iter(rest), "")
+    if name == "yarn" and arguments[:1] == ["workspace"]:
+        elsewhere, arguments = True, arguments[2:]
+    has_run = arguments[:1] in (["run"], ["run-script"], ["rum"])
+    if has_run:
+        arguments = arguments[1:]
+    script = next(iter(arguments), "")
     if script == "t":
         script = "test"
     if not _TARGET.match(script) or script.endswith((".ts", ".js", ".tsx", ".py", ".mjs", ".cjs")):
         return
-    if not run and (script in TOOL_WORDS[name].split() or (name == "npm" and script not in LIFECYCLE)):
+    if not has_run and (script in TOOL_WORDS[name].split() or (name == "npm" and script not in LIFECYCLE)):
         return
     if name == "bun" and ("/" in script or "." in script):
         return
     if elsewhere:
         place = _Place("*", False)
-    sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
+    sure = (has_run and name != "bun") or (name == "npm" and script in LIFECYCLE)
     tool = "node?" if not sure else "node"
     yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, *place)
 
 
 def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
     """The claims that the targets, recipes or tasks that a command calls are defined."""
-    values, rest = _options(words[1:])
+    values, arguments = _options(words[1:])
     if name in ("make", "gmake"):
         place = _inside(folder, values, "-C", "--directory")
-        yield from _targets(line, words, rest, "make", place, named="-f" in values)
+        yield from _targets(line, words, arguments, "make", place, names_file="-f" in values)
     elif name == "just":
         place = _inside(folder, values, "-d", "--working-directory")
-        yield from _targets(line, words, rest[:1], "just", place, named="-f" in values)
+        yield from _targets(line, words, arguments[:1], "just", place, names_file="-f" in values)
     elif name in ("task", "go-task"):
         place = _inside(folder, values, "-d", "--dir")
-        yield from _targets(line, words, rest[:1], "task", place, named="-t" in values)
+        yield from _targets(line, words, arguments[:1], "task", place, names_file="-t" in values)
     elif name in ("poe", "rake"):
-        yield from _targets(line, words, rest[:1], name, _Place(folder, bool(folder)))
-    elif name in ("deno", "composer", "pdm", "mise") and rest[:1] in (["task"], ["run"], ["run-script"]):
-        if name != "deno" or rest[0] == "task":
-            yield from _targets(line, words, rest[1:2], name, _Place(folder, bool(folder)))
+        yield from _targets(line, words, arguments[:1], name, _Place(folder, bool(folder)))
+    elif name in ("deno", "composer", "pdm", "mise") and arguments[:1] in (["task"], ["run"], ["run-script"]):
+        if name != "deno" or arguments[0] == "task":
+            yield from _targets(line, words, arguments[1:2], name, _Place(folder, bool(folder)))
     elif name == "cargo":
-        yield from _cargo(line, words, values, rest, folder)
+        yield from _cargo(line, words, values, arguments, folder)
     elif name in ("gradle", "gradlew"):
-        for word in rest:
+        for word in arguments:
             module = word.strip("'\"").rpartition(":")[0].strip(":")
             if module and re.fullmatch(r"[\w.:-]+", module):
                 yield Claim(line, word, Kind.COMMAND, module, tool="gradle")
 
 
 def _targets(
-    line: MarkedLine, words: list[str], targets: list[str], tool: str, place: _Place, *, named: bool = False
+    line: MarkedLine, words: list[str], targets: list[str], tool: str, place: _Place, *, names_file: bool = False
 ) -> Iterator[Claim]:
-    """A claim for each target. `named`: the command line names the file with the targets, which need not be one that is
-    read; there are no claims then."""
+    """A claim for each target. `names_file`: the command line names the file with the targets, which need not be one
+    that is read; there are no claims then."""
     for target in targets:
-        if _TARGET.match(target) and not named:
+        if _TARGET.match(target) and not names_file:
             target = target.rstrip(".,;:")
             yield Claim(line, _text(line, words, target), Kind.COMMAND, target, True, tool, *place)
 
 
-def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: list[str], folder: str) -> Iterator[Claim]:
+def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], args: list[str], folder: str) -> Iterator[Claim]:
     """The claims of a `cargo` command: the values of options such as `--bin`, and a subcommand that Cargo does not have
     itself."""
     for option, tool in _CARGO_OPTIONS.items():
         name = values.get(option, "")
         if re.fullmatch(r"[\w-]+", name):
             yield Claim(line, f"{option} {name}", Kind.COMMAND, name, True, tool, folder)
-    word = next((word for word in rest if not word.startswith("+")), "")
+    word = next((word for word in args if not word.startswith("+")), "")
     if word and _TARGET.match(word) and word not in TOOL_WORDS["cargo"].split():
         yield Claim(line, _text(line, words, word), Kind.COMMAND, word, word == "xtask", "cargo", folder)
 
 
-def _text(line: MarkedLine, words: list[str], last: str) -> str:
-    """The command up to its script `last`, if the line has it in these words; else `last`."""
-    at = next((at for at, word in enumerate(words) if at and word.rstrip(".,;:") == last), 0)
-    text = " ".join(words[: at + 1])
-    return text if at and text in line.text else last
+def _text(line: MarkedLine, words: list[str], script: str) -> str:
+    """The command up to its `script`, if the line has it in these words; else `script`."""
+    index = next((index for index, word in enumerate(words) if index and word.rstrip(".,;:") == script), 0)
+    text = " ".join(words[: index + 1])
+    return text if index and text in line.text else script

@@ -30,7 +30,7 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
     """The facts of the commit `head` whose cited code is in another state (changed, gone, renamed) than at the commit
     `base`, because a commit between them touched the cited file. `daily`: patterns of daily logs, whose facts are left
     out."""
-    changed = {path for one in repo.changes(base, head) for path in (one.path, one.old_path) if path}
+    changed = {path for change in repo.changes(base, head) for path in (change.path, change.old_path) if path}
     facts: list[tuple[str, Fact, list[str]]] = []
     for path, fact in citing_facts(repo, checked_files(repo.entries(head), daily)):
         citations = {value: parse(value) for value in values_of(fact.meta, "code")}
@@ -41,7 +41,8 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
     checked = dict.fromkeys(value for _, _, values in facts for value in values)
     if not checked:
         return []
-    now, then = changed_code(repo, checked, head), changed_code(repo, checked, base)
-    fresh = {value: code for value, code in now.items() if value not in then or then[value].state != code.state}
+    head_code, base_code = changed_code(repo, checked, head), changed_code(repo, checked, base)
+    old = {value: code.state for value, code in base_code.items()}
+    fresh = {value: code for value, code in head_code.items() if old.get(value) != code.state}
     touched = [TouchedFact(path, fact, tuple(changed_citations(fact.meta, fresh))) for path, fact, _ in facts]
     return [row for row in touched if row.code]

@@ -37,18 +37,18 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
         changes = repo.changes(base, head)
     if not changes:
         return [], []
-    claimed = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS)
+    claimed = frozenset(claim.token for _, claim in documents.claims if claim.kind in NAMED_KINDS)
     removed, names, notes = removed_words(repo, changes, claimed)
     after = ClaimLookup(repo, head, documents.claims, NameSearch(names), entries=documents.entries)
     before = ClaimLookup(repo, base, documents.claims, NameSearch(names), similar=after)
     after.diagram_lookup = before
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
-    spans = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS and one.claim.plain)
+    spans = frozenset(claim.token for _, claim in documents.claims if claim.kind in NAMED_KINDS and claim.plain)
     findings = []
-    for one in documents.claims:
-        old = _broken(one, before, after)
-        if old is not None and _meant(one, old, before, after, spans):
-            findings.append(_finding(one, old, before, after, moves, head))
+    for file_claim in documents.claims:
+        old = _broken(file_claim, before, after)
+        if old is not None and _meant(file_claim, old, before, after, spans):
+            findings.append(_finding(file_claim, old, before, after, moves, head))
     findings += _citations(before, after, removed, documents.paths)
     return in_order(findings), notes
 
@@ -60,20 +60,20 @@ def _citations(
 
     Changed lines are a finding only if a removed line had one of the words that identify the fact.
     """
-    then = TreeCode(before.tree, History(before.repo, before.tree))
-    now = History(after.repo, after.tree)
+    base_code = TreeCode(before.tree, History(before.repo, before.tree))
+    head_history = History(after.repo, after.tree)
     findings = []
-    for fact in (one for one in cited_facts(after.tree, now) if one.path in paths):
-        for found in fact.verdicts:
-            was = verdict(found.citation, then)
-            finding = finding_of(fact, found)
-            if finding is None or was.state is found.state or was.state in (State.GONE, State.UNKNOWN):
+    for fact in (fact for fact in cited_facts(after.tree, head_history) if fact.path in paths):
+        for checked in fact.verdicts:
+            old_state = verdict(checked.citation, base_code).state
+            finding = finding_of(fact, checked)
+            if finding is None or old_state in (checked.state, State.GONE, State.UNKNOWN):
                 continue
-            if found.state is State.CHANGED:
+            if checked.state is State.CHANGED:
                 words = sorted(own_words(fact.fact.text) & removed)[:3]
                 if not words:
                     continue
-                evidence = f"{found.words}, and {', '.join(words)} went with them: please look"
+                evidence = f"{checked.words}, and {', '.join(words)} went with them: please look"
                 finding = finding._replace(evidence=evidence)
             findings.append(finding)
     return findings
@@ -98,23 +98,23 @@ def removed_words(
     sizes = repo.sizes([oid for change in changed for oid in (change.old_oid, change.new_oid) if oid])
     lost: set[str] = set()
     undefined: set[str] = set()
-    after: list[tuple[list[str], frozenset[str]]] = []  # of each changed file its lines now, and their claimed names
+    new_files: list[tuple[list[str], frozenset[str]]] = []  # the lines of each changed file, and their claimed names
     for change in changed:
-        both = (change.old_oid, change.new_oid)
-        small = [oid for oid in both if oid and sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
+        oids = (change.old_oid, change.new_oid)
+        small = [oid for oid in oids if oid and sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
         texts = dict(repo.read_many(small))
-        old, new = ((texts.get(oid) or b"").decode("utf-8", "replace") for oid in both)
-        lines = new.split("\n")
-        after.append((lines, claimed.intersection(WORD.findall(new))))
-        kept = set(lines)
-        for line in old.split("\n"):
-            if line not in kept and len(line) <= MAX_LINE_CHARS:
+        old_text, new_text = ((texts.get(oid) or b"").decode("utf-8", "replace") for oid in oids)
+        lines = new_text.split("\n")
+        new_files.append((lines, claimed.intersection(WORD.findall(new_text))))
+        kept_lines = set(lines)
+        for line in old_text.split("\n"):
+            if line not in kept_lines and len(line) <= MAX_LINE_CHARS:
                 words = set(WORD.findall(line))
                 lost |= words
                 undefined.update(name for name in words & claimed if name not in undefined and declares(line, name))
-    used = frozenset().union(*(names for _, names in after))
+    used = frozenset().union(*(names for _, names in new_files))
     defined: set[str] = set()
-    for new_lines, new_names in after:
+    for new_lines, new_names in new_files:
         for name in undefined & new_names:
             if any(name in line and defines(line[:MAX_LINE_CHARS], name) for line in new_lines):
                 defined.add(name)
@@ -122,53 +122,55 @@ def removed_words(
     return frozenset(lost), frozenset(names), []
 
 
-def _broken(one: FileClaim, before: ClaimLookup, after: ClaimLookup) -> Resolution | None:
+def _broken(file_claim: FileClaim, before: ClaimLookup, after: ClaimLookup) -> Resolution | None:
     """The resolution of a claim before the change, if the change made it worse; None if not, or if it was not found
     before."""
-    old = before.resolve(one)
+    old = before.resolve(file_claim)
     if old.unknown or old.grade == NOWHERE:
         return None
-    new = after.resolve(one)
-    if new.unknown and one.claim.kind is Kind.COMMAND and old.grade == EXACT:
+    new = after.resolve(file_claim)
+    if new.unknown and file_claim.claim.kind is Kind.COMMAND and old.grade == EXACT:
         return old  # the file or its line with the definition is gone, even if the new file may compute others
     if new.unknown or new.grade >= old.grade:
         return None
-    least = EXACT if one.claim.kind in NAMED_KINDS else NEAR
-    return old if new.grade == NOWHERE or old.grade >= least else None
+    min_grade = EXACT if file_claim.claim.kind in NAMED_KINDS else NEAR
+    return old if new.grade == NOWHERE or old.grade >= min_grade else None
 
 
-def _meant(one: FileClaim, old: Resolution, before: ClaimLookup, after: ClaimLookup, spans: frozenset[str]) -> bool:
+def _meant(
+    file_claim: FileClaim, old: Resolution, before: ClaimLookup, after: ClaimLookup, spans: frozenset[str]
+) -> bool:
     """Whether the line means the thing that is gone, and does not itself say that the thing is gone or must not be
     used.
 
     A word of a sentence counts as a name if code defined it, and any word if some line has it as a code span (`spans`).
     A file name without a folder counts if the line names a folder elsewhere or the tree had only one such file.
     """
-    claim = one.claim
+    claim = file_claim.claim
     if wording.is_denied(claim):
         return False
     in_example = bool(claim.line.block) and claim.tool != DIAGRAM_TOOL and claim.line.language not in SHELLS
     if claim.kind is Kind.SYMBOL and not claim.plain:
         if claim.token in spans:
             return True
-        return not claim.line.block and old.grade == EXACT and after.resolve(one).grade == NOWHERE
-    bare = (
+        return not claim.line.block and old.grade == EXACT and after.resolve(file_claim).grade == NOWHERE
+    is_bare = (
         claim.kind in (Kind.PATH, Kind.DIRECTORY) and "/" not in claim.token.strip("/") and claim.tool != DIAGRAM_TOOL
     )
-    if bare and old.grade < NEAR:
+    if is_bare and old.grade < NEAR:
         files = before.tree.named.get(claim.token.strip("/"), ())
         if not claim.plain or len(files) != 1 or in_example:
             return False
-        return not wording.is_about_naming(claim) and not is_procedure(one.path)
+        return not wording.is_about_naming(claim) and not is_procedure(file_claim.path)
     return True
 
 
 def _finding(
-    one: FileClaim, old: Resolution, before: ClaimLookup, after: ClaimLookup, moves: dict[str, str], head: str
+    file_claim: FileClaim, old: Resolution, before: ClaimLookup, after: ClaimLookup, moves: dict[str, str], head: str
 ) -> Finding:
     """The finding about a claim that the change made false. `old`: its resolution before. `moves`: old path -> new path
     of renamed files."""
-    claim = one.claim
+    claim = file_claim.claim
     state, commit, renamed, cause = State.GONE, "", "", f"{claim.kind}:{claim.token}"
     match claim.kind:
         case Kind.PATH | Kind.DIRECTORY:
@@ -180,12 +182,12 @@ def _finding(
         case Kind.COMMAND:
             evidence = f"{old.at} defines '{claim.token}' no more"
         case Kind.VERSION:
-            state, evidence = State.CHANGED, after.resolve(one).at
+            state, evidence = State.CHANGED, after.resolve(file_claim).at
         case _:
             verb = "defines" if claim.token in after.names.used else "has"
             evidence = f"no line of code {verb} {claim.token} any more"
     return Finding(
-        one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, True, cause
+        file_claim.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, True, cause
     )
 
 
@@ -206,10 +208,10 @@ def _renamed_to(path: str, moves: dict[str, str], after: ClaimLookup) -> str:
     return "" if best not in after.tree.folders else best
 
 
-def by_cause(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:
-    """(the first `most` causes as (`Finding.cause`, its findings), the number of causes that are left out)."""
+def by_cause(findings: Iterable[Finding], max_causes: int) -> tuple[list[tuple[str, list[Finding]]], int]:
+    """(the first `max_causes` causes as (`Finding.cause`, its findings), the number of causes that are left out)."""
     causes: dict[str, list[Finding]] = {}
-    for one in findings:
-        causes.setdefault(one.cause, []).append(one)
+    for finding in findings:
+        causes.setdefault(finding.cause, []).append(finding)
     rows = list(causes.items())
-    return rows[:most], max(0, len(rows) - most)
+    return rows[:max_causes], max(0, len(rows) - max_causes)

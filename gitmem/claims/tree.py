@@ -52,30 +52,30 @@ class Tree:
     @cached_property
     def folders(self) -> set[str]:
         """All folders, with "" for the root."""
-        found = {""}
+        all_folders = {""}
         for path in self.oids:
             while path := path.rpartition("/")[0]:
-                if path in found:
+                if path in all_folders:
                     break
-                found.add(path)
-        return found
+                all_folders.add(path)
+        return all_folders
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
         """Last part of a path -> the files and folders that have it."""
-        found: dict[str, list[str]] = defaultdict(list)
+        by_name: dict[str, list[str]] = defaultdict(list)
         for path in (*self.oids, *self.folders):
-            found[path.rpartition("/")[2]].append(path)
-        return dict(found)
+            by_name[path.rpartition("/")[2]].append(path)
+        return dict(by_name)
 
     @cached_property
     def stems(self) -> dict[str, list[str]]:
         """File name up to its first dot -> the files that have it."""
-        found: dict[str, list[str]] = defaultdict(list)
+        by_stem: dict[str, list[str]] = defaultdict(list)
         for path in self.oids:
             name = path.rpartition("/")[2]
-            found[name.partition(".")[0] or name].append(path)
-        return dict(found)
+            by_stem[name.partition(".")[0] or name].append(path)
+        return dict(by_stem)
 
     @cached_property
     def folded(self) -> set[str]:
@@ -88,9 +88,9 @@ class Tree:
 
     def is_behind_link(self, path: str) -> bool:
         """Whether a path is below a submodule or a link, so that this repository does not know whether it exists."""
-        at = path
-        while at := at.rpartition("/")[0]:
-            if at in self.closed:
+        folder = path
+        while folder := folder.rpartition("/")[0]:
+            if folder in self.closed:
                 return True
         return False
 
@@ -103,9 +103,10 @@ class Tree:
         """
         folder, _, leaf = path.rstrip("/").rpartition("/")
         while folder:
-            same = [f for f in self.named.get(folder.rpartition("/")[2], ()) if f"/{f}".endswith(f"/{folder}")]
-            if found := [f"{each}/{leaf}" for each in same[:MAX_SAME_NAMED_FOLDERS] if each in self.folders]:
-                return found
+            named = self.named.get(folder.rpartition("/")[2], ())
+            ends = [place for place in named if f"/{place}".endswith(f"/{folder}")]
+            if paths := [f"{end}/{leaf}" for end in ends[:MAX_SAME_NAMED_FOLDERS] if end in self.folders]:
+                return paths
             folder, _, inner = folder.rpartition("/")
             leaf = f"{inner}/{leaf}"
         return []
@@ -135,18 +136,18 @@ class Tree:
     def _ignored(self, path: str, *, is_folder: bool) -> bool:
         """Whether the .gitignore files of the tree ignore this path itself, not a folder above it; the last rule that
         fits decides. `path`: without `/` at its end."""
-        found = self._verdicts.get((path, is_folder))
-        if found is None:
-            found = False
+        is_ignored = self._verdicts.get((path, is_folder))
+        if is_ignored is None:
+            is_ignored = False
             for rule in self._rules:
                 if rule.folders_only and not is_folder:
                     continue
                 if rule.folder and not path.startswith(f"{rule.folder}/"):
                     continue
                 if rule.pattern.fullmatch(path.removeprefix(f"{rule.folder}/")):
-                    found = rule.ignores
-            self._verdicts[path, is_folder] = found
-        return found
+                    is_ignored = rule.ignores
+            self._verdicts[path, is_folder] = is_ignored
+        return is_ignored
 
 
 def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]:
@@ -159,13 +160,13 @@ def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]
         changes = repo.changes(near.commit, commit)
     except GitFailed:  # a partial clone lacks an object
         return repo.entries(commit)
-    found = {entry.path: entry for entry in near.entries}
+    entries = {entry.path: entry for entry in near.entries}
     for change in changes:
         if change.status == "D":
-            found.pop(change.path, None)
+            entries.pop(change.path, None)
         else:
-            found[change.path] = Entry(change.path, change.new_mode, change.new_oid, -1)
-    return list(found.values())
+            entries[change.path] = Entry(change.path, change.new_mode, change.new_oid, -1)
+    return list(entries.values())
 
 
 def _rule(row: str) -> re.Pattern[str]:

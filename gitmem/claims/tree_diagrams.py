@@ -40,11 +40,11 @@ def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
                     root = ""
             continue
         depth = len(branch[1])
-        named = _NAME.match(branch[2].strip())
+        match = _NAME.match(branch[2].strip())
         above = [pair for pair in above if pair[0] < depth]
-        if named is None or "..." in named[1] or named[1].startswith("(") or named[2].startswith(("<", "$")):
+        if match is None or "..." in match[1] or match[1].startswith("(") or match[2].startswith(("<", "$")):
             continue
-        name = named[1].rstrip(",").lstrip("/") or "/"
+        name = match[1].rstrip(",").lstrip("/") or "/"
         path = "/".join([*(part for _, part in above), name]).strip("/")
         kind = path_kind(name)
         if name.endswith("/"):

@@ -53,14 +53,14 @@ def stated_versions(name: str, text: str, packages: tuple[str, ...]) -> list[tup
     """
     if name in _PLAIN_FILES:
         return [(_PLAIN_FILES[name], line) for line in text.strip().splitlines()[:1]]
-    found = [(tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)]
+    stated = [(tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)]
     for package in packages:
         if name == "package.json":
-            found += [(package, spec) for spec in re.findall(rf"\"{re.escape(package)}\"\s*:\s*\"([^\"]+)\"", text)]
+            stated += [(package, spec) for spec in re.findall(rf"\"{re.escape(package)}\"\s*:\s*\"([^\"]+)\"", text)]
         elif name == "pyproject.toml":
             form = rf"^\s*['\"]?{re.escape(package)}(?:\[[^\]]*\])?\s*(?:=\s*['\"])?([=~<>^]=?\s*\d[\w.,<>=~ ]*)"
-            found += [(package, spec) for spec in re.findall(form, text, re.MULTILINE | re.IGNORECASE)]
-    return found
+            stated += [(package, spec) for spec in re.findall(form, text, re.MULTILINE | re.IGNORECASE)]
+    return stated
 
 
 def at_least(claim: str, line: str) -> bool:
@@ -70,26 +70,26 @@ def at_least(claim: str, line: str) -> bool:
     return "+" in claim or bool(re.match(r"[`*)\s]*(?:\+|(?:or|and) (?:later|newer|higher|above|up)\b)", behind))
 
 
-def agrees(claimed: str, spec: str, least: bool = False) -> bool | None:
+def agrees(claimed: str, spec: str, is_minimum: bool = False) -> bool | None:
     """Whether the version `claimed` by a line agrees with `spec`, the version or range that a file states.
 
-    `least`: the line claims this version or a later one. Returns None when the two cannot be compared.
+    `is_minimum`: the line claims this version or a later one. Returns None when the two cannot be compared.
     """
     numbers = [tuple(map(int, number.split("."))) for number in _NUMBER.findall(spec)]
-    wanted = tuple(map(int, claimed.split(".")))
+    version = tuple(map(int, claimed.split(".")))
     if not numbers or any(word in spec for word in ("workspace", "catalog", "*", "latest", "file:", "link:", "npm:")):
         return None
-    if least and ">" not in spec and numbers[0] >= wanted:
+    if is_minimum and ">" not in spec and numbers[0] >= version:
         return True
-    if len(wanted) == 1:
-        return any(number[:1] == wanted for number in numbers) or (">" in spec and wanted >= numbers[0][:1])
-    if any(number[: len(wanted)] == wanted[: len(number)] for number in numbers):
+    if len(version) == 1:
+        return any(number[:1] == version for number in numbers) or (">" in spec and version >= numbers[0][:1])
+    if any(number[: len(version)] == version[: len(number)] for number in numbers):
         return True
     fixed = {"^": 1, "~": 2}.get(spec.strip()[:1], 0)
-    if fixed and len(numbers) == 1 and numbers[0][:fixed] == wanted[:fixed] and wanted >= numbers[0]:
+    if fixed and len(numbers) == 1 and numbers[0][:fixed] == version[:fixed] and version >= numbers[0]:
         return None  # the range contains the claimed version
     if ">" in spec and "<" not in spec:
-        return wanted >= numbers[0]
-    if "<" in spec and wanted > numbers[0]:
+        return version >= numbers[0]
+    if "<" in spec and version > numbers[0]:
         return None
     return False

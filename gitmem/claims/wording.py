@@ -151,11 +151,11 @@ def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
     the claim's text.
     """
     text = claim.line.text
-    found = re.search(rf"(?<!\w){re.escape(claim.text)}(?!\w)", text)
-    at = found.start() if found else text.find(claim.text)
-    if at < 0:
+    match = re.search(rf"(?<!\w){re.escape(claim.text)}(?!\w)", text)
+    start = match.start() if match else text.find(claim.text)
+    if start < 0:
         return "", ""
-    before, after = text[:at].replace("*", "")[-reach:], text[at + len(claim.text) :][:AFTER]
+    before, after = text[:start].replace("*", "")[-reach:], text[start + len(claim.text) :][:AFTER]
     cuts = list(_CUT.finditer(before))
     if cuts:
         before = before[cuts[-1].end() :]

@@ -39,10 +39,10 @@ class WritingCommits:
             return
         self._find(lookup.commit, missing)
         count = Counter(commit for commits in self._commits.values() for commit in commits)
-        names = {one.claim.token for one in missing if one.claim.kind in NAMED_KINDS}
+        names = {file_claim.claim.token for file_claim in missing if file_claim.claim.kind in NAMED_KINDS}
         words = BlobWords(repo, names, frozenset(lookup.tree.oids.values()))
         for oid, _ in count.most_common(MAX_TREES):
-            claims = [one for one in missing if oid in self._commits.get(_key(one), ())]
+            claims = [file_claim for file_claim in missing if oid in self._commits.get(_key(file_claim), ())]
             self._lookups[oid] = ClaimLookup(repo, oid, claims, NameSearch(blobs=words), similar=lookup)
             self._lookups[oid].diagram_lookup = lookup
 
@@ -51,54 +51,54 @@ class WritingCommits:
 
         Reads the history of the claims' files, and of the instruction files from which their lines may have been moved.
         """
-        paths = list(dict.fromkeys([*(one.path for one in missing), *_instruction_files(missing)]))[:MAX_FILES]
-        texts = {one.claim.text: one.claim.text.encode("utf-8", "surrogateescape") for one in missing}
-        lines = {one.claim.line.text: one.claim.line.text.encode("utf-8", "surrogateescape") for one in missing}
-        first: dict[str, str] = {}
-        seen: set[str] = set()
+        paths = list(dict.fromkeys([*(path for path, _ in missing), *_instruction_files(missing)]))[:MAX_FILES]
+        texts = {claim.text: claim.text.encode("utf-8", "surrogateescape") for _, claim in missing}
+        lines = {claim.line.text: claim.line.text.encode("utf-8", "surrogateescape") for _, claim in missing}
+        first_commits: dict[str, str] = {}
+        seen_oids: set[str] = set()
         try:
             for commit in islice(self.repo.log([head], paths, reverse=True), MAX_COMMITS):
-                oids = [oid for oid in self.repo.blobs(commit.oid, paths).values() if oid not in seen]
-                seen.update(oids)
+                oids = [oid for oid in self.repo.blobs(commit.oid, paths).values() if oid not in seen_oids]
+                seen_oids.update(oids)
                 for _, data in read_small_blobs(self.repo, ((oid, oid) for oid in oids)):
                     for words in (texts, lines):
-                        for found in [text for text, raw in words.items() if raw in data]:
-                            first.setdefault(found, commit.oid)
-                            del words[found]
+                        for spelled in [text for text, raw in words.items() if raw in data]:
+                            first_commits.setdefault(spelled, commit.oid)
+                            del words[spelled]
                 if not texts and not lines:
                     break
         except GitFailed:  # a partial clone lacks an object
             pass
-        for one in missing:
-            commits = (first.get(one.claim.text, ""), first.get(one.claim.line.text, ""))
-            self._commits[_key(one)] = [commit for commit in dict.fromkeys(commits) if commit and commit != head]
+        for file_claim in missing:
+            commits = (first_commits.get(file_claim.claim.text, ""), first_commits.get(file_claim.claim.line.text, ""))
+            self._commits[_key(file_claim)] = [commit for commit in dict.fromkeys(commits) if commit and commit != head]
 
-    def commit_of(self, one: FileClaim, least: int = 0) -> str:
+    def commit_of(self, file_claim: FileClaim, min_grade: int = 0) -> str:
         """The oid of the commit that wrote the claim or its line, if the claim was true of the tree of that commit;
         else "".
 
-        `least`: the lowest grade of a match that counts as true. The default, 0, means EXACT for a symbol, since a name
-        that is only used may belong to a library, and ELSEWHERE for all other kinds.
+        `min_grade`: the lowest grade of a match that counts as true. The default, 0, means EXACT for a symbol, since a
+        name that is only used may belong to a library, and ELSEWHERE for all other kinds.
         """
-        least = least or (EXACT if one.claim.kind is Kind.SYMBOL else ELSEWHERE)
-        for oid in self._commits.get(_key(one), ()):
+        min_grade = min_grade or (EXACT if file_claim.claim.kind is Kind.SYMBOL else ELSEWHERE)
+        for oid in self._commits.get(_key(file_claim), ()):
             if lookup := self._lookups.get(oid):
-                resolution = lookup.resolve(one)
-                if resolution.grade >= least and not resolution.unknown and not VENDORED.search(resolution.at):
+                resolution = lookup.resolve(file_claim)
+                if resolution.grade >= min_grade and not resolution.unknown and not VENDORED.search(resolution.at):
                     return oid
         return ""
 
 
-def _key(one: FileClaim) -> tuple[str, str, int]:
-    return one.path, one.claim.token, one.claim.line.number
+def _key(file_claim: FileClaim) -> tuple[str, str, int]:
+    return file_claim.path, file_claim.claim.token, file_claim.claim.line.number
 
 
 def _instruction_files(missing: Sequence[FileClaim]) -> list[str]:
     """The paths of instruction files that may exist in the folders of these claims' files and in the folders above,
     those nearest the root first."""
     folders: dict[str, None] = {}
-    for one in missing:
-        folder = one.path
+    for file_claim in missing:
+        folder = file_claim.path
         while folder:
             folder = folder.rpartition("/")[0]
             folders[folder] = None

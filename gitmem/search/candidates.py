@@ -40,9 +40,9 @@ class Candidate(NamedTuple):
 
     `unit`: its index among the scored lines. `meta`: key of its file's front matter or of its comment -> values.
     `when`: its day, None if unknown. `state`: why it is not current ("expired", "superseded", "promoted"; see
-    `Hit.state`), "" if it is. `priors`: (name, amount that it adds to the score). `score`: the final score, which may be
-    outside 0..1. `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so that
-    this line is not a hit.
+    `Hit.state`), "" if it is. `priors`: (name, amount that it adds to the score). `score`: the final score, which may
+    be outside 0..1. `scale`: the divisor of its own score. `repeats`: whether a line of a log has the same text, so
+    that this line is not a hit.
     """
 
     unit: int
