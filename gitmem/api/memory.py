@@ -215,7 +215,7 @@ class Memory:
 
         done = insights.record(
             self.repo, self.config, f"[{entity}] {text}", self.now(), agent=agent,
-            more=citation_pairs(self.repo, tuple(cites)) if cites else (), dry_run=dry_run,
+            extra_meta=citation_pairs(self.repo, tuple(cites)) if cites else (), dry_run=dry_run,
         )  # fmt: skip
         return cast(Insight, json_object(done))
 

@@ -88,21 +88,21 @@ def inspect_folder(repo: Repository) -> Folder:
     already, and files that agents' hosts read as instructions."""
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     notes: list[str] = []
-    others: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     hosts = hosts_memory(paths)
     for path in sorted(paths):
         of_host = any(matches(path, glob) for glob in hosts)
         if kind(path) is not Kind.OTHER or (agents_read(path) and not of_host):
             continue  # memory, or scanned, without adoption too
         if not path.endswith(".md"):
-            others[NO_MARKDOWN] += not is_hidden_or_foreign(path)
+            left_out[NO_MARKDOWN] += not is_hidden_or_foreign(path)
         elif of_host:
             notes.append(path)
         elif is_hidden_or_foreign(path):
-            others[_reason(path)] += 1
+            left_out[_reason(path)] += 1
         else:
             notes.append(path)
-    return Folder(tuple(notes), tuple((+others).items()), daily_patterns(repo.root, notes), hosts)
+    return Folder(tuple(notes), tuple((+left_out).items()), daily_patterns(repo.root, notes), hosts)
 
 
 def unread_folders(repo: Repository, extra: Sequence[str]) -> list[str]:
@@ -116,8 +116,8 @@ def unread_folders(repo: Repository, extra: Sequence[str]) -> list[str]:
 def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
     """The globs of the hidden folders in which agents' hosts keep the memory files among `paths`, sorted:
     `.claude/memory/*.md`."""
-    found = (HOSTS_MEMORY.match(path) for path in paths if path.startswith("."))
-    return tuple(sorted({f"{match[1]}/*.md" for match in found if match}))
+    host_matches = (HOSTS_MEMORY.match(path) for path in paths if path.startswith("."))
+    return tuple(sorted({f"{match[1]}/*.md" for match in host_matches if match}))
 
 
 def _reason(path: str) -> str:
@@ -129,11 +129,11 @@ def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, 
     """(pattern, number of notes) of the daily notes, sorted. The patterns come from the names of the notes, and from
     Obsidian's settings below `root` (None: no such settings)."""
     notes = list(notes)
-    found = Counter(filter(None, map(daily_pattern, notes)))
+    counts = Counter(filter(None, map(daily_pattern, notes)))
     stated = _of_obsidian(root) if root else ""
-    if stated and stated not in found:
-        found[stated] = sum(daily_form(stated).fullmatch(path) is not None for path in notes)
-    return tuple(sorted(found.items()))
+    if stated and stated not in counts:
+        counts[stated] = sum(daily_form(stated).fullmatch(path) is not None for path in notes)
+    return tuple(sorted(counts.items()))
 
 
 def daily_pattern(path: str) -> str:
@@ -186,27 +186,27 @@ def open_place(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]
         yield repo
 
 
-def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()) -> str:
-    """The text of .gitmem.toml that makes all notes memory. `old`: its text now, "" without one. `daily`: patterns of
+def settings_text(old_text: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()) -> str:
+    """The text of .gitmem.toml that makes all notes memory. `old_text`: that now, "" without one. `daily`: patterns of
     daily logs. `hosts`: further globs.
 
-    Returns `old` if its `paths` have all these globs, even if it lacks patterns of `daily` (`lacking_patterns` finds
-    them). Raises UsageError if a [memory] table lacks one of the globs, because a person must change it, and if `old`
-    is not TOML.
+    Returns `old_text` if its `paths` have all these globs, even if it lacks patterns of `daily` (`lacking_patterns`
+    finds them). Raises UsageError if a [memory] table lacks one of the globs, because a person must change it, and if
+    `old_text` is not TOML.
     """
-    memory = _memory_table(old)
+    memory = _memory_table(old_text)
     table = _as_table(memory)
     lacking = {"paths": _lacking(table, "paths", [GLOB, *hosts]), "daily": _lacking(table, "daily", daily)}
     if not lacking["paths"]:
-        return old
+        return old_text
     if memory is not None:
-        what = " and ".join(f"{values} to its {key}" for key, values in lacking.items() if values)
-        raise UsageError(f"{TRACKED} has a [memory] table already", f"add {what} by hand")
+        additions = " and ".join(f"{values} to its {key}" for key, values in lacking.items() if values)
+        raise UsageError(f"{TRACKED} has a [memory] table already", f"add {additions} by hand")
     globs = json.dumps([GLOB, *hosts], ensure_ascii=False)
     rows = [f"paths = {globs} # every note, in any folder; nothing else hidden, nothing of others"]
     if daily:
         rows.append(_daily_row(daily))
-    return _with_memory_table(old, rows)
+    return _with_memory_table(old_text, rows)
 
 
 def folder_name(folder: str) -> str:
@@ -222,29 +222,29 @@ def folder_name(folder: str) -> str:
     return name
 
 
-def folder_settings_text(old: str, folder: str) -> str:
-    """The text of .gitmem.toml that makes one folder, with its daily logs, the only memory. `old`: its text now;
-    returned unchanged if its [memory] table does that already.
+def folder_settings_text(old_text: str, folder: str) -> str:
+    """The text of .gitmem.toml that makes one folder, with its daily logs, the only memory. `old_text`: that
+    now; returned unchanged if its [memory] table does that already.
 
-    Raises UsageError if another [memory] table exists, which a person must change, and if `old` is not TOML.
+    Raises UsageError if another [memory] table exists, which a person must change, and if `old_text` is not TOML.
     """
     globs = [f"{folder}/*.md", NOTHING_ELSE]
-    memory = _memory_table(old)
+    memory = _memory_table(old_text)
     if memory is not None:
         if not _lacking(_as_table(memory), "paths", globs):
-            return old
-        what = f"add {json.dumps(globs, ensure_ascii=False)} to its paths by hand"
-        raise UsageError(f"{TRACKED} has a [memory] table already", what)
+            return old_text
+        hint = f"add {json.dumps(globs, ensure_ascii=False)} to its paths by hand"
+        raise UsageError(f"{TRACKED} has a [memory] table already", hint)
     row = f"paths = {json.dumps(globs, ensure_ascii=False)} # this folder, and no other Markdown"
-    return _with_memory_table(old, [row, _daily_row([f"{folder}/YYYY-MM-DD.md"])])
+    return _with_memory_table(old_text, [row, _daily_row([f"{folder}/YYYY-MM-DD.md"])])
 
 
-def daily_settings_text(old: str, daily: Sequence[str]) -> str:
-    """The text of .gitmem.toml with these patterns as daily logs. `old`: its text now; returned unchanged if it has a
+def daily_settings_text(old_text: str, daily: Sequence[str]) -> str:
+    """The text of .gitmem.toml with these patterns as daily logs. `old_text`: that now; returned unchanged if it has a
     [memory] table, which a person must change (`lacking_patterns`). Raises UsageError if it is not TOML."""
-    if _memory_table(old) is not None:
-        return old
-    return _with_memory_table(old, [_daily_row(daily)])
+    if _memory_table(old_text) is not None:
+        return old_text
+    return _with_memory_table(old_text, [_daily_row(daily)])
 
 
 def _memory_table(text: str) -> object:
@@ -259,11 +259,11 @@ def _daily_row(daily: Sequence[str]) -> str:
     return f"daily = {json.dumps(list(daily), ensure_ascii=False)} # daily logs: shown by git mem log, promoted from"
 
 
-def _with_memory_table(old: str, rows: Sequence[str]) -> str:
-    """The settings `old` with a `[memory]` table of `rows` at the end, after an empty line."""
-    if old:
-        old = old.removesuffix("\n") + "\n\n"
-    return "\n".join([f"{old}[memory]", *rows, ""])
+def _with_memory_table(old_text: str, rows: Sequence[str]) -> str:
+    """The settings `old_text` with a `[memory]` table of `rows` at the end, after an empty line."""
+    if old_text:
+        old_text = old_text.removesuffix("\n") + "\n\n"
+    return "\n".join([f"{old_text}[memory]", *rows, ""])
 
 
 def lacking_patterns(text: str, daily: Sequence[str]) -> list[str]:

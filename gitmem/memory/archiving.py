@@ -57,29 +57,28 @@ def remove_for_archive(memory: Memory, chosen: Iterable[Entry], today: date) -> 
     order of the file). An entry takes the lines indented below it along; an entry below another chosen one is no
     archive entry of its own."""
     taken: list[Entry] = []
-    for entry in sorted(chosen, key=lambda e: e.start):
+    for entry in sorted(chosen, key=lambda entry: entry.start):
         if not taken or entry.start > taken[-1].end:  # an entry indented below another one moves with it
             taken.append(entry)
     lines: list[str] = []
     moved: list[ArchiveEntry] = []
-    at = 0
+    copied = 0
     for entry in taken:
-        lines += memory.lines[at : entry.start - 1]
+        lines += memory.lines[copied : entry.start - 1]
         block = memory.lines[entry.start - 1 : entry.end]
         ends = tuple(line if line.endswith("\n") else line + memory.newline for line in block)
         moved.append(ArchiveEntry(entry.fact, ends, archive_path(entry.fact, today)))
-        at = entry.end
+        copied = entry.end
     if moved:
-        memory = parse_lines([*lines, *memory.lines[at:]])
+        memory = parse_lines([*lines, *memory.lines[copied:]])
     return memory, moved
 
 
 def remove_expired(memory: Memory, today: date) -> tuple[Memory, list[ArchiveEntry]]:
     """Take the expired facts out of the memory, except those that are pinned or have a pinned fact below them. Returns
     (the memory without them, the archive entries to pass to `archive`), as `remove_for_archive`."""
-    return remove_for_archive(
-        memory, [e for e in memory.entries if expired(e.fact, today) and not has_pinned(memory, e)], today
-    )
+    lapsed = [entry for entry in memory.entries if expired(entry.fact, today) and not has_pinned(memory, entry)]
+    return remove_for_archive(memory, lapsed, today)
 
 
 def has_pinned(memory: Memory, entry: Entry) -> bool:
@@ -107,11 +106,11 @@ def fit_promoted_to_budget(
     Facts that cite a log have the rest of the budget to themselves, and at least 1/PROMOTED_SHARE of it where what
     people wrote fills the file. An item stays too if a person wrote or pinned a fact indented below it.
     """
-    kept = set(keep)
-    promoted = [e for e in memory.items if not any(map(by_person, (e.fact, *memory.below(e))))]
-    others = len(memory.lines) - sum(entry.end - entry.start + 1 for entry in promoted)
-    free = [entry for entry in promoted if entry.fact.id not in kept]
-    return _without_least(memory, free, today, max(budget, others + budget // PROMOTED_SHARE))
+    kept_ids = set(keep)
+    promoted = [entry for entry in memory.items if not any(map(by_person, (entry.fact, *memory.below(entry))))]
+    other_lines = len(memory.lines) - sum(entry.end - entry.start + 1 for entry in promoted)
+    free = [entry for entry in promoted if entry.fact.id not in kept_ids]
+    return _without_least(memory, free, today, max(budget, other_lines + budget // PROMOTED_SHARE))
 
 
 def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) -> tuple[Memory, list[ArchiveEntry]]:
@@ -120,7 +119,7 @@ def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) 
     excess = len(memory.lines) - budget
     if excess <= 0:
         return memory, []
-    free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
+    free.sort(key=lambda entry: (importance(entry.fact), fact_date(entry.fact), -entry.start))
     chosen: list[Entry] = []
     for entry in free:
         if excess <= 0:
@@ -130,35 +129,35 @@ def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) 
     return remove_for_archive(memory, chosen, today)
 
 
-def superseded_entry(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> ArchiveEntry:
-    """The archive entry of a fact that the fact with the id `by` replaces. `key`: `superseded-by`, or `same-as` if both
-    say the same. Raises ValueError if the fact's text is empty or has a comment mark."""
-    return ArchiveEntry(fact, (superseded_line(fact, by, key),), archive_path(fact, today))
+def superseded_entry(fact: Fact, successor_id: str, today: date, key: str = SUPERSEDED_BY) -> ArchiveEntry:
+    """The archive entry of a fact that the fact with the id `successor_id` replaces. `key`: `superseded-by`, or
+    `same-as` if both say the same. Raises ValueError if the fact's text is empty or has a comment mark."""
+    return ArchiveEntry(fact, (superseded_line(fact, successor_id, key),), archive_path(fact, today))
 
 
-def superseded_line(fact: Fact, by: str, key: str = SUPERSEDED_BY) -> str:
-    """The line of the archive for a fact that the fact with the id `by` replaces: a list item with `key`=`by` in its
-    comment, and a line end.
+def superseded_line(fact: Fact, successor_id: str, key: str = SUPERSEDED_BY) -> str:
+    """The line of the archive for a fact that the fact with the id `successor_id` replaces: a list item with
+    `key`=`successor_id` in its comment, and a line end.
 
     `key`: `superseded-by`, or `same-as` if both facts say the same. Raises ValueError if the fact's text is empty or
     has a comment mark.
     """
-    meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
+    meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, successor_id))
     return bullet(fact.text, meta) + "\n"
 
 
 def with_archives(
-    contents: Mapping[str, bytes], moved: Iterable[ArchiveEntry], read: Callable[[str], bytes]
+    contents: Mapping[str, bytes], moved: Iterable[ArchiveEntry], read_archive: Callable[[str], bytes]
 ) -> dict[str, bytes]:
-    """`contents` (path -> bytes) with the entries `moved` added to their archives. `read`: returns the bytes of an
-    archive that `contents` lacks, b"" for a new one."""
+    """`contents` (path -> bytes) with the entries `moved` added to their archives. `read_archive`: returns the
+    bytes of an archive that `contents` lacks, b"" for a new one."""
     by_path: dict[str, list[ArchiveEntry]] = {}
     for item in moved:
         by_path.setdefault(item.path, []).append(item)
     result = dict(contents)
     for path, items in by_path.items():
         if path not in result:
-            result[path] = read(path)
+            result[path] = read_archive(path)
         result[path] = archive(result[path], items)
     return result
 
@@ -170,13 +169,13 @@ def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:
     A fact whose id is in the file already is not added. The file is parsed once for each heading.
     """
     memory = parse(data)
-    known = {fact.id for fact in memory.facts}
+    known_ids = {fact.id for fact in memory.facts}
     groups: dict[tuple[str, ...], list[ArchiveEntry]] = {}
     for item in moved:
         if not memory.lines:
             memory = parse_lines([f"# Archive {item.path[-7:-3]}\n", "\n"])
-        if item.fact.id not in known:
-            known |= {item.fact.id, *(fact.id for fact in parse_lines(item.lines).facts)}
+        if item.fact.id not in known_ids:
+            known_ids |= {item.fact.id, *(fact.id for fact in parse_lines(item.lines).facts)}
             groups.setdefault((item.fact.heading or HEADINGS["fact"][0],), []).append(item)
     for names, items in groups.items():
         if all(_is_one_item(item.lines) for item in items):  # of one day the entry that was moved last comes first
@@ -189,5 +188,5 @@ def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:
 
 def _is_one_item(lines: Sequence[str]) -> bool:
     """Whether lines are one list item at the margin, with the lines indented below it."""
-    found = [(entry.start, entry.end, entry.form) for entry in parse_lines(lines).entries if entry.parent < 0]
-    return found == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))
+    entries = [(entry.start, entry.end, entry.form) for entry in parse_lines(lines).entries if entry.parent < 0]
+    return entries == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))

@@ -30,19 +30,19 @@ _WORD = lazy(r"\w+")
 _FAR = lazy(r"```|~~~|<!--(?:(?!-->)[^\n])*\n")
 
 
-def first_commits(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str, str]:
-    """Fact id -> the oid of the first commit in the history of `at` that has the fact's text in a file of long-term
+def first_commits(repo: Repository, head: str, facts: Iterable[Fact]) -> dict[str, str]:
+    """Fact id -> the oid of the first commit in the history of `head` that has the fact's text in a file of long-term
     memory.
 
-    `at`: a commit, "" for no history. A fact that no commit has is left out. Raises GitFailed if Git cannot list the
+    `head`: a commit, "" for no history. A fact that no commit has is left out. Raises GitFailed if Git cannot list the
     commits.
     """
     wanted = {fact.id: fact for fact in facts}
     oids: dict[str, str] = {}
-    if not at or not wanted:
+    if not head or not wanted:
         return oids
-    for commit, _, found in _versions(repo, [at], _Blocks(wanted.values()), PLACES, LASTING):
-        for ident, _ in found:
+    for commit, _, statements in _versions(repo, [head], _Blocks(wanted.values()), PLACES, LASTING):
+        for ident, _ in statements:
             if ident in wanted:
                 oids.setdefault(ident, commit)
         if len(oids) == len(wanted):
@@ -75,11 +75,11 @@ def adding_commits(repo: Repository, base: str, head: str, facts: Sequence[tuple
     if base:
         revs.append(f"^{base}")
     paths = sorted({path for path, _ in facts})
-    for commit, change, found in _versions(repo, revs, blocks, paths, ()):
-        old = [_statements(repo, oid, blocks) for oid in change.olds]
-        old_facts = {each for one in old for each in one}
+    for commit, change, statements in _versions(repo, revs, blocks, paths, ()):
+        old_versions = [_statements(repo, oid, blocks) for oid in change.olds]
+        old_facts = {statement for version in old_versions for statement in version}
         old_ids = {ident for ident, _ in old_facts}
-        for ident, meta in found:
+        for ident, meta in statements:
             if ident not in old_ids and (change.path, ident) in texts:
                 _add_once(texts[change.path, ident], commit)
             if (ident, meta) not in old_facts and (change.path, ident, meta) in comments:
@@ -157,13 +157,13 @@ class _Blocks:
         text = data.decode("utf-8", "surrogateescape")
         if _FAR.search(text):
             return self._whole(text)
-        found: list[tuple[str, Meta]] = []
+        statements: list[tuple[str, Meta]] = []
         for block in _START.split(text):
             if block not in self._known:
                 dedented = textwrap.dedent(block.strip("\r\n"))
                 self._known[block] = self._whole(dedented) if self._may_have_fact(block) else ()
-            found += self._known[block]
-        return found
+            statements += self._known[block]
+        return statements
 
     def _may_have_fact(self, block: str) -> bool:
         """A fast test for a fact in a block, by its first MAX_LEADING_WORDS words."""

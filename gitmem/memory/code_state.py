@@ -63,7 +63,7 @@ def changed_citations(meta: Iterable[tuple[str, str]], code: Mapping[str, CitedC
     a type in PAST only renamed code counts.
     """
     pairs = list(meta)
-    found = [code[value] for key, value in pairs if key == "code" and value in code]
+    changed = [code[value] for key, value in pairs if key == "code" and value in code]
     if any(key == "type" and value in PAST for key, value in pairs):
-        found = [each for each in found if each.state is CodeState.RENAMED]
-    return sorted(found, key=lambda each: WORST_FIRST.index(each.state))
+        changed = [cited for cited in changed if cited.state is CodeState.RENAMED]
+    return sorted(changed, key=lambda cited: WORST_FIRST.index(cited.state))

@@ -205,9 +205,9 @@ def _looks_cp949(data: bytes) -> bool:
         text = data.decode("cp949")
     except UnicodeDecodeError:
         return False
-    other = [c for c in text if c > "\x7f"]
-    hangul = sum("가" <= c <= "힣" for c in other)
-    return len(other) >= 2 and hangul > 0.7 * len(other)
+    non_ascii = [letter for letter in text if letter > "\x7f"]
+    hangul = sum("가" <= letter <= "힣" for letter in non_ascii)
+    return len(non_ascii) >= 2 and hangul > 0.7 * len(non_ascii)
 
 
 def blob_lines(data: bytes) -> list[str]:

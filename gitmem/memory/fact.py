@@ -150,10 +150,10 @@ def id_of_hash(digest: str) -> str:
     return digest[:ID_LENGTH]
 
 
-def id_digits(named: str) -> str:
+def id_digits(typed: str) -> str:
     """The digits of an id, or of its beginning, as a person or an agent typed them: MIN_ID_DIGITS to ID_LENGTH hex
     digits, in lower case. "" for any other text."""
-    digits = named.strip().casefold()
+    digits = typed.strip().casefold()
     if MIN_ID_DIGITS <= len(digits) <= ID_LENGTH and _HEX_DIGITS.issuperset(digits):
         return digits
     return ""
@@ -209,12 +209,12 @@ def worst_origin(*values: str) -> str:
     One value may name several origins (`web, user`). Letter case and character width do not matter. A word that is not
     in ORIGINS counts as `web`, the least trusted: an unknown origin proves no trust.
     """
-    named: set[str] = set()
+    origins: set[str] = set()
     for value in values:
-        named.update(_ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold()))
-    if not named.issubset(ORIGINS):
+        origins.update(_ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold()))
+    if not origins.issubset(ORIGINS):
         return ORIGINS[-1]
-    return max(named, key=ORIGINS.index, default="")
+    return max(origins, key=ORIGINS.index, default="")
 
 
 def origin_of(meta: Iterable[tuple[str, str]]) -> str:

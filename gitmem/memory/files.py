@@ -98,12 +98,12 @@ def _nearest(path: str, paths: Iterable[str]) -> str:
 
     spelled = {name.casefold(): name for name in sorted(paths)}
     wanted = path.casefold()
-    same = [name for folded, name in spelled.items() if PurePosixPath(folded).name == PurePosixPath(wanted).name]
-    near = difflib.get_close_matches(wanted, spelled, n=1, cutoff=0.75)
-    if near:
-        return f"did you mean '{spelled[near[0]]}'?"
-    if len(same) == 1:
-        return f"did you mean '{same[0]}'?"
+    same_name = [name for folded, name in spelled.items() if PurePosixPath(folded).name == PurePosixPath(wanted).name]
+    similar = difflib.get_close_matches(wanted, spelled, n=1, cutoff=0.75)
+    if similar:
+        return f"did you mean '{spelled[similar[0]]}'?"
+    if len(same_name) == 1:
+        return f"did you mean '{same_name[0]}'?"
     return HINT
 
 

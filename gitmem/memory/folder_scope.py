@@ -33,7 +33,7 @@ def folder_name(value: str) -> str | None:
         return None
     if any(part in ("", ".", "..") or part != part.strip() or part.casefold() == ".git" for part in parts):
         return None
-    if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in name):
+    if any(unicodedata.category(letter)[0] == "C" or letter in "\u2028\u2029" for letter in name):
         return None
     return name
 
@@ -46,14 +46,14 @@ def folder_of_path(path: str, whole: Collection[str] = ()) -> str:
     init --in`).
     """
     parts = path.split("/")
-    at = next((at for at, part in enumerate(parts[:-1]) if part == MEMORY_FOLDER), -1)
-    if at < 0:
+    index = next((index for index, part in enumerate(parts[:-1]) if part == MEMORY_FOLDER), -1)
+    if index < 0:
         if parts[-1] != MEMORY_FILE:
             return ""
-        at = len(parts) - 1
-    if "/".join(parts[: at + 1]) in whole:
+        index = len(parts) - 1
+    if "/".join(parts[: index + 1]) in whole:
         return ""
-    above = parts[:at]
+    above = parts[:index]
     while above and above[-1].startswith("."):  # a folder of an agent's host
         above.pop()
     return nfc_name("/".join(above))
@@ -65,20 +65,20 @@ def globs_of_folders(paths: Iterable[str]) -> list[str]:
     Examples: `packages/api/memory/*.md`, `packages/api/MEMORY.md`. Hidden folders, packages of others (`node_modules`)
     and the README of a code folder named `memory` are no memory.
     """
-    found = set()
+    globs = set()
     for path in paths:
         if is_hidden_or_foreign(path) or not path.endswith(".md") or not folder_of_path(path):
             continue
         above, between, _ = path.partition(f"/{MEMORY_FOLDER}/")
         if not between:
-            found.add(_as_glob(path))
+            globs.add(_as_glob(path))
         elif not path.lower().endswith("/readme.md"):
-            found.add(f"{_as_glob(above)}/{MEMORY_FOLDER}/*.md")
-    return sorted(found)
+            globs.add(f"{_as_glob(above)}/{MEMORY_FOLDER}/*.md")
+    return sorted(globs)
 
 
 def _as_glob(path: str) -> str:
-    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 
 def folder_of_keys(meta: Mapping[str, Sequence[str]], path: str, whole: Collection[str] = ()) -> str:
@@ -90,29 +90,29 @@ def folder_of_keys(meta: Mapping[str, Sequence[str]], path: str, whole: Collecti
 
 
 def folders_of(
-    found: Sequence[Statement], path: str, front: Mapping[str, str | Sequence[str]], whole: Collection[str] = ()
+    statements: Sequence[Statement], path: str, front: Mapping[str, str | Sequence[str]], whole: Collection[str] = ()
 ) -> list[str]:
     """The folder for which each statement of the document `path` holds, in order; "" for the whole repository. `front`:
     its front matter. `whole`: memory folders that hold the memory of the whole repository."""
     of_file = folder_of_keys({KEY: items_of(front.get(KEY, ""))}, path, whole)
     folders: list[str] = []
-    for at, each in enumerate(found):
-        own = None
-        if any(key == KEY for key, _ in each.meta):
-            own = folder_name(each.get(KEY))
-        if own is None:
-            above = each.parent
+    for index, statement in enumerate(statements):
+        folder = None
+        if any(key == KEY for key, _ in statement.meta):
+            folder = folder_name(statement.get(KEY))
+        if folder is None:
+            above = statement.parent
             if above < 0:
-                above = each.under
-            own = folders[above] if 0 <= above < at else of_file
-        folders.append(own)
+                above = statement.under
+            folder = folders[above] if 0 <= above < index else of_file
+        folders.append(folder)
     return folders
 
 
-def faulty_scopes(found: Sequence[Statement], front: Mapping[str, str | Sequence[str]]) -> list[tuple[int, str]]:
+def faulty_scopes(statements: Sequence[Statement], front: Mapping[str, str | Sequence[str]]) -> list[tuple[int, str]]:
     """(line, value) of each scope that is ignored because it cannot be a folder. The line of the front matter is 1."""
     stated = [(1, value) for value in items_of(front.get(KEY, "")) if value]
-    stated += [(each.last, value) for each in found for value in values_of(each.meta, KEY)]
+    stated += [(statement.last, value) for statement in statements for value in values_of(statement.meta, KEY)]
     return [(line, value) for line, value in stated if folder_name(value) is None]
 
 
@@ -146,12 +146,12 @@ def _is_named(folder: str, text: str) -> bool:
     folded = nfc_name(text).casefold()
     for name in (folder.casefold(), folder.rpartition("/")[2].casefold()):
         takes_particle = not name[-1].isascii() and len(name) > 1
-        at = folded.find(name)
-        while at >= 0:
-            before, after = folded[at - 1 : at], folded[at + len(name) : at + len(name) + 1]
+        start = folded.find(name)
+        while start >= 0:
+            before, after = folded[start - 1 : start], folded[start + len(name) : start + len(name) + 1]
             if not _in_word(before) and (takes_particle or not _in_word(after)):
                 return True
-            at = folded.find(name, at + 1)
+            start = folded.find(name, start + 1)
     return False
 
 

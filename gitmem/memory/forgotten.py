@@ -39,13 +39,13 @@ def pattern_of(texts: Iterable[str]) -> re.Pattern[str]:
 def unlabelled(text: str) -> str:
     """The words of a fact after its label (`Deploys: ...`). "" if it has no label, or if too few words follow to
     identify the fact."""
-    label, colon, rest = text.partition(": ")
-    rest = rest.strip()
+    label, colon, words = text.partition(": ")
+    words = words.strip()
     if not colon or len(label) > MAX_LABEL_CHARS:
         return ""
-    if len(rest) < MIN_UNLABELLED_CHARS or len(rest.split()) < 3:
+    if len(words) < MIN_UNLABELLED_CHARS or len(words.split()) < 3:
         return ""
-    return rest
+    return words
 
 
 def _text_pattern(text: str) -> str:
@@ -94,7 +94,7 @@ class Forgotten(NamedTuple):
         more."""
         if not self.removed_ids:
             return False
-        if any(fact_id(each) in self.removed_ids for each in dict.fromkeys((text, recorded_text(text)))):
+        if any(fact_id(form) in self.removed_ids for form in dict.fromkeys((text, recorded_text(text)))):
             return True
         masked = self.masked(text)
         if MASK not in masked or MASK in text:
@@ -127,9 +127,9 @@ class Forgotten(NamedTuple):
         if isinstance(value, str):
             return self.masked(value)
         if isinstance(value, dict):
-            return {key: self._masked_json(each) for key, each in value.items()}
+            return {key: self._masked_json(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._masked_json(each) for each in value]
+            return [self._masked_json(item) for item in value]
         return value
 
     def lines(self, lines: Sequence[str]) -> list[str]:
@@ -142,21 +142,22 @@ class Forgotten(NamedTuple):
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """(start, end) of each removed text in `text`, in order and without overlap."""
         folded, places, ends = _folded(text)
-        done = 0
+        last_end = 0
         for match in _STARTS.finditer(folded):
-            at = match.start()
-            if at < done:
+            start = match.start()
+            if start < last_end:
                 continue
-            if end := self._end(folded, at):
-                yield places[at], ends[end - 1]
-                done = end
+            if end := self._end(folded, start):
+                yield places[start], ends[end - 1]
+                last_end = end
 
-    def _end(self, folded: str, at: int) -> int:
-        """The end of the longest removed text that begins at position `at`, 0 without one."""
-        for length, digest in sorted(self.forms.get(_prefix_hash(folded[at : at + PREFIX_CHARS]), ()), reverse=True):
-            end = at + length
+    def _end(self, folded: str, start: int) -> int:
+        """The end of the longest removed text that begins at position `start`, 0 without one."""
+        forms = self.forms.get(_prefix_hash(folded[start : start + PREFIX_CHARS]), ())
+        for length, digest in sorted(forms, reverse=True):
+            end = start + length
             inside = end < len(folded) and _WORD.match(folded[end - 1]) and _WORD.match(folded[end])
-            if end <= len(folded) and not inside and _hash(folded[at:end]) == digest:
+            if end <= len(folded) and not inside and _hash(folded[start:end]) == digest:
                 return end
         return 0
 
@@ -192,7 +193,7 @@ def _folded(text: str) -> tuple[str, list[int], list[int]]:
     The form is NFC, case-folded, without marks of emphasis and quotation, and with a single blank for each run of white
     space.
     """
-    out: list[str] = []
+    folded: list[str] = []
     places: list[int] = []
     ends: list[int] = []
     for match in _PIECES.finditer(text):
@@ -200,19 +201,19 @@ def _folded(text: str) -> tuple[str, list[int], list[int]]:
         if piece in "*_~`":
             continue
         if piece[0].isspace():
-            letters = "" if out and out[-1] == " " else " "
+            letters = "" if folded and folded[-1] == " " else " "
         else:
             letters = piece.lower() if piece.isascii() else unicodedata.normalize("NFC", piece).casefold()
             if len(letters) == len(piece):
-                first = match.start()
-                out += letters
-                places += range(first, first + len(letters))
-                ends += range(first + 1, first + 1 + len(letters))
+                start = match.start()
+                folded += letters
+                places += range(start, start + len(letters))
+                ends += range(start + 1, start + 1 + len(letters))
                 continue
-        out += letters
+        folded += letters
         places += [match.start()] * len(letters)
         ends += [match.end()] * len(letters)
-    return "".join(out), places, ends
+    return "".join(folded), places, ends
 
 
 # A line break with the marks that begin the next line, white space, a mark of emphasis, a run of letters whose number

@@ -120,44 +120,44 @@ def plan_import(
     """
     ensure_elsewhere(source, here, "notes")
     source = Path(os.path.expanduser(source)).absolute()
-    names, left = markdown_below(source)
+    names, left_out = markdown_below(source)
     shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])
     if into:
-        shape, moved = Shape.NOTES, {name: f"memory/{into}/{name}" for name in names}
+        shape, targets = Shape.NOTES, {name: f"memory/{into}/{name}" for name in names}
     else:
         places = {name: _place(name, names, shape) for name in names}
-        moved = {name: to for name, to in places.items() if to}
-    left += [(name, _reason_to_stay(name)) for name in names if name not in moved]
-    others = {name for name, reason in left if reason == NO_MARKDOWN}
-    pictures = {} if into else _pictures(source, moved, others, shape)
-    left = [(name, reason) for name, reason in left if name not in pictures]
-    moved |= {name: to for name, (to, _) in pictures.items()}
+        targets = {name: target for name, target in places.items() if target}
+    left_out += [(name, _reason_to_stay(name)) for name in names if name not in targets]
+    others = {name for name, reason in left_out if reason == NO_MARKDOWN}
+    pictures = {} if into else _pictures(source, targets, others, shape)
+    left_out = [(name, reason) for name, reason in left_out if name not in pictures]
+    targets |= {name: target for name, (target, _) in pictures.items()}
     files: list[tuple[str, str, bytes]] = []
-    same: set[str] = set()
+    unchanged: set[str] = set()
     masked: list[tuple[str, tuple[Mask, ...]]] = []
-    for name, to in moved.items():
+    for name, target in targets.items():
         if name in pictures:
             content, limit = pictures[name][1], PICTURE_LIMIT
         else:
-            content, limit = _document(source, name, moved, config), MAX_MEMORY_FILE_BYTES
+            content, limit = _document(source, name, targets, config), MAX_MEMORY_FILE_BYTES
         if content.problem:
-            left.append((name, content.problem))
+            left_out.append((name, content.problem))
             continue
-        existing = _existing(here, to, limit)
-        if existing is not None and existing != content.data and existing not in template_versions(to):
-            left.append((name, f"'{to}' is there already and says something else"))
+        existing = _existing(here, target, limit)
+        if existing is not None and existing != content.data and existing not in template_versions(target):
+            left_out.append((name, f"'{target}' is there already and says something else"))
             continue
-        if existing is None and (problem := problem_of_new_name(to)):
-            left.append((masked_name(name), problem))
+        if existing is None and (problem := problem_of_new_name(target)):
+            left_out.append((masked_name(name), problem))
             continue
         if existing == content.data:
-            same.add(to)
+            unchanged.add(target)
         if content.masks:
             masked.append((name, content.masks))
-        files.append((name, to, content.data))
-    daily, text = _daily(source, [(name, to) for name, to, _ in files], config, here)
+        files.append((name, target, content.data))
+    daily, text = _daily(source, [(name, target) for name, target, _ in files], config, here)
     history = history and _is_root(source, environ)
-    return Plan(source, shape, tuple(files), tuple(left), tuple(masked), history, daily, text, frozenset(same))
+    return Plan(source, shape, tuple(files), tuple(left_out), tuple(masked), history, daily, text, frozenset(unchanged))
 
 
 def _daily(
@@ -168,16 +168,16 @@ def _daily(
     `moved`: (source path, path here). The bytes are None if .gitmem.toml need not change, and there are no patterns if
     the notes go to more than one folder.
     """
-    away = [(name, to) for name, to in moved if to.endswith(".md") and not is_daily(to, config.memory_daily)]
-    home = {to.removesuffix(name) for name, to in away if to.endswith(name)}
-    if len(home) != 1:
+    notes = [(name, path) for name, path in moved if path.endswith(".md") and not is_daily(path, config.memory_daily)]
+    prefixes = {path.removesuffix(name) for name, path in notes if path.endswith(name)}
+    if len(prefixes) != 1:
         return (), None
-    (folder,) = home
-    found = [(folder + pattern, number) for pattern, number in daily_patterns(source, [name for name, _ in away])]
-    daily = tuple((pattern, number) for pattern, number in found if number)
-    old = settings_now(here) or b""
-    text = daily_settings_text(old.decode("utf-8", "replace"), [pattern for pattern, _ in daily]).encode()
-    if not daily or text == old:
+    (folder,) = prefixes
+    counts = [(folder + pattern, number) for pattern, number in daily_patterns(source, [name for name, _ in notes])]
+    daily = tuple((pattern, number) for pattern, number in counts if number)
+    old_text = settings_now(here) or b""
+    text = daily_settings_text(old_text.decode("utf-8", "replace"), [pattern for pattern, _ in daily]).encode()
+    if not daily or text == old_text:
         return daily, None
     return daily, text
 
@@ -187,13 +187,13 @@ def without_ignored(repo: Repository, plan: Plan) -> Plan:
     `left`. A plan without history is returned as it is, since a person then commits the files."""
     if not plan.history or not plan.files:
         return plan
-    ignored = repo.ignored([to for _, to, _ in plan.files])
-    left = tuple((name, f"'{to}' is ignored by Git here") for name, to, _ in plan.files if to in ignored)
+    ignored = repo.ignored([path for _, path, _ in plan.files])
+    left_out = tuple((name, f"'{path}' is ignored by Git here") for name, path, _ in plan.files if path in ignored)
     return replace(
         plan,
         files=tuple(file for file in plan.files if file[1] not in ignored),
-        left=plan.left + left,
-        masked=tuple(row for row in plan.masked if row[0] not in dict(left)),
+        left=plan.left + left_out,
+        masked=tuple(row for row in plan.masked if row[0] not in dict(left_out)),
     )
 
 
@@ -264,31 +264,31 @@ def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
     Links and files of other kinds are skipped with a reason; Git's own folder is skipped without one. Raises
     GitMemError for more than MAX_FILES files.
     """
-    kept: list[str] = []
-    left: list[tuple[str, str]] = []
+    markdown: list[str] = []
+    left_out: list[tuple[str, str]] = []
     for folder, folders, names in os.walk(source):
         for name in sorted(folders):
             inside = Path(folder, name)
-            why = _skipped_folder(name)
-            if why or inside.is_symlink():
+            reason = _skipped_folder(name)
+            if reason or inside.is_symlink():
                 folders.remove(name)
                 if name != ".git":
-                    left.append((f"{inside.relative_to(source).as_posix()}/", why or "is a link"))
+                    left_out.append((f"{inside.relative_to(source).as_posix()}/", reason or "is a link"))
         folders.sort()
         for name in sorted(names):
             path = Path(folder, name)
             relative = path.relative_to(source).as_posix()
             if not stat.S_ISREG(path.lstat().st_mode):
-                left.append((relative, "is a link or no plain file"))
+                left_out.append((relative, "is a link or no plain file"))
             elif not name.endswith(".md"):
-                left.append((relative, NO_MARKDOWN))
+                left_out.append((relative, NO_MARKDOWN))
             else:
-                kept.append(relative)
-            if len(kept) + len(left) > MAX_FILES:
+                markdown.append(relative)
+            if len(markdown) + len(left_out) > MAX_FILES:
                 raise GitMemError(
                     f"'{source}' holds more than {MAX_FILES} files", "name the folder of the memory itself"
                 )
-    return kept, left
+    return markdown, left_out
 
 
 def shape_of(names: list[str]) -> Shape:
@@ -345,8 +345,8 @@ class GateResult(NamedTuple):
     masks: tuple[Mask, ...] = ()
 
 
-def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
-    """Scan a document that will be the memory file `to`. Secrets refuse the document or are masked (`mem.onSecret`);
+def pass_gate(data: bytes, path: str, config: Config) -> GateResult:
+    """Scan a document that will be the memory file `path`. Secrets refuse the document or are masked (`mem.onSecret`);
     personal data is masked or kept (`mem.onPersonal`).
 
     A document that is too large, has a fault that `document.decode` reports, or is refused by the gate gives a
@@ -354,12 +354,12 @@ def pass_gate(data: bytes, to: str, config: Config) -> GateResult:
     """
     if len(data) > MAX_MEMORY_FILE_BYTES:
         return GateResult(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
-    _, problems = decode(data, to)
+    _, problems = decode(data, path)
     if problems:
         return GateResult(b"", problems[0].message)
     text = data.decode("utf-8", "replace")
     try:
-        safe = refuse_or_mask(text, to, config)
+        safe = refuse_or_mask(text, path, config)
     except Refused as error:
         return GateResult(b"", error.message)
     if safe.text != text:
@@ -381,7 +381,7 @@ def masked_places(masks: Sequence[Mask]) -> str:
     lines: dict[str, dict[int, None]] = {}
     for mask in masks:
         lines.setdefault(mask.rule, {})[mask.line] = None
-    return ", ".join(f"{rule} ({_line_list(list(at))})" for rule, at in lines.items())
+    return ", ".join(f"{rule} ({_line_list(list(numbers))})" for rule, numbers in lines.items())
 
 
 def _line_list(lines: Sequence[int]) -> str:
@@ -400,7 +400,7 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
     return {
         "root": str(root),
         "shape": str(plan.shape),
-        "files": [{"from": name, "path": to} for name, to, _ in plan.files],
+        "files": [{"from": name, "path": target} for name, target, _ in plan.files],
         "left": [{"from": name, "reason": reason} for name, reason in plan.left],
         "masked": [name for name, _ in plan.masked],
         "masks": [
@@ -461,13 +461,13 @@ def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[s
         ensure_can_commit(repo)
         _scan_history(plan.source, now, environ)
     with writer(repo):
-        existing = {to: _existing(repo.root, to) for _, to, _ in plan.files}
-        free = {to for to, data in existing.items() if data is None or data in template_versions(to)}
-        contents = {to: data for _, to, data in plan.files if to in free}
+        existing = {path: _existing(repo.root, path) for _, path, _ in plan.files}
+        writable = {path for path, data in existing.items() if data is None or data in template_versions(path)}
+        contents = {path: data for _, path, data in plan.files if path in writable}
         if plan.settings is not None:
             existing[TRACKED], contents[TRACKED] = settings_now(repo.root), plan.settings
         before = position(repo)
-        with replaced(repo, contents, {to: existing[to] for to in contents}, before=before):
+        with replaced(repo, contents, {path: existing[path] for path in contents}, before=before):
             commit = ""
             if plan.history and plan.files:
                 commit = _with_history(repo, plan.source, contents, before)
@@ -478,13 +478,13 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
     """Scan all commits of the source's HEAD; the source must have a commit. Raises Refused if a finding blocks; the
     message names the first MAX_NAMED_FINDINGS."""
     policy = Policy(layouts=(Layout(notes=True),), today=now.date())
-    other = open_repository(source, _without_git_paths(environ))
+    source_repo = open_repository(source, _without_git_paths(environ))
     try:
-        head = other.head()
+        head = source_repo.head()
         assert head is not None
-        report = scan(files_of_commits(other, [head], policy), policy)
+        report = scan(files_of_commits(source_repo, [head], policy), policy)
     finally:
-        other.close()
+        source_repo.close()
     blocking = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
     if blocking:
         named = blocking[:MAX_NAMED_FINDINGS]

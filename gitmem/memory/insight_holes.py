@@ -57,9 +57,9 @@ _FIELD = re.compile(r"[^\s,;|:=()\[\]{}<>?]+(?: [^\s,;|:=()\[\]{}<>?]+)?\s*[:=(]
 
 def holes(text: str) -> list[Hole]:
     """The first MAX_HOLES holes of a text (places where a pipeline had no value), in order."""
-    found = []
+    all_holes = []
     for match in islice(_HOLE.finditer(text), MAX_HOLES):
-        before = _FIELD.search(text[max(0, match.start() - 2 * MAX_FIELD) : match.start()])
-        field = before.group().strip().rstrip(":=(").strip()[-MAX_FIELD:] if before else ""
-        found.append(Hole(match.group().strip()[:MAX_FIELD], field, match.start()))
-    return found
+        label = _FIELD.search(text[max(0, match.start() - 2 * MAX_FIELD) : match.start()])
+        field = label.group().strip().rstrip(":=(").strip()[-MAX_FIELD:] if label else ""
+        all_holes.append(Hole(match.group().strip()[:MAX_FIELD], field, match.start()))
+    return all_holes

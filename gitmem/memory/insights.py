@@ -95,12 +95,12 @@ def record(
     now: datetime,
     *,
     agent: str = "",
-    more: Meta = (),
+    extra_meta: Meta = (),
     dry_run: bool = False,
 ) -> Recorded:
     """Write one insight, `[entity] text`, to MEMORY.md; nothing is committed. `agent`: the agent that writes it, "" for
-    the configured one. `more`: further pairs of its comment. `dry_run`: write nothing. Nothing is written either if the
-    entity has an insight of that day already; `Recorded.reason` then says so.
+    the configured one. `extra_meta`: further pairs of its comment. `dry_run`: write nothing. Nothing is written
+    either if the entity has an insight of that day already; `Recorded.reason` then says so.
 
     Raises GitMemError in a bare repository, UsageError if the text is not `[entity] text`, Incomplete if it has holes,
     Refused if the gate refuses it, and Locked.
@@ -117,7 +117,7 @@ def record(
         meta: Meta = (("type", "note"), ("from", now.date().isoformat()))
         if agent or config.agent:
             meta += (("origin", "agent"),)
-        meta += more
+        meta += extra_meta
         draft = _recorded(reading, entity, gated.text, now, with_until(meta, config.retention, now.date()))
         return Draft({}, replace(draft.result, written=False)) if dry_run else draft
 
@@ -132,7 +132,7 @@ def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Me
     """
     memory = facts.parse(reading.read(MEMORY) or b"")
     day = now.date().isoformat()
-    if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
+    if any(facts.fact_date(entry.fact) == day and _entity(entry) == entity.casefold() for entry in insights(memory)):
         return Draft({}, Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already"))
     memory = facts.add(memory, words, meta, heading=INSIGHTS)
     memory, moved = archiving.remove_for_archive(memory, insights(memory)[MAX_INSIGHTS:], now.date())
@@ -158,9 +158,10 @@ def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
 
     `quoted`: report the words around a hole; False reports only its position, for a text that may have a secret.
     """
-    found = [*((hole, "the entity: ") for hole in holes(entity)), *((hole, "") for hole in holes(words))]
-    missing = [where + (str(hole) if quoted else f"character {hole.start + 1}") for hole, where in found]
-    if not found and (not any(c.isalnum() for c in entity) or sum(c.isalnum() for c in words) < MIN_LETTERS):
+    labelled_holes = [*((hole, "the entity: ") for hole in holes(entity)), *((hole, "") for hole in holes(words))]
+    missing = [label + (str(hole) if quoted else f"character {hole.start + 1}") for hole, label in labelled_holes]
+    is_short = not any(map(str.isalnum, entity)) or sum(map(str.isalnum, words)) < MIN_LETTERS
+    if not labelled_holes and is_short:
         missing = [f"a finding of at least {MIN_LETTERS} letters or digits"]
     if missing:
         raise Incomplete(missing)

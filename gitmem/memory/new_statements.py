@@ -23,17 +23,17 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 def rivals_at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -> tuple[Rival, ...]:
     """The rivals (facts of MEMORY.md that they repeat or disagree with) of the statements that begin at these places
     (path, line) of the work tree, with secrets masked. () without a MEMORY.md."""
-    wanted: dict[str, set[int]] = {}
+    lines_of_path: dict[str, set[int]] = {}
     for path, line in places:
-        wanted.setdefault(path, set()).add(line)
+        lines_of_path.setdefault(path, set()).add(line)
     memory = file_bytes(repo, MEMORY)
     if not memory:
         return ()
-    new: list[PlacedFact] = []
-    for path, lines in wanted.items():
-        found = parse(file_bytes(repo, path)).facts
-        new += with_days(path, [fact for fact in found if fact.line in lines], _day(path, today))
-    return _shown(rivals_in_memory(new, memory, today))
+    statements: list[PlacedFact] = []
+    for path, lines in lines_of_path.items():
+        facts = parse(file_bytes(repo, path)).facts
+        statements += with_days(path, [fact for fact in facts if fact.line in lines], _day(path, today))
+    return _shown(rivals_in_memory(statements, memory, today))
 
 
 def rivals_of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: date) -> tuple[Rival, ...]:
@@ -42,12 +42,12 @@ def rivals_of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: d
     memory = file_bytes(repo, MEMORY)
     if not memory:
         return ()
-    new: list[PlacedFact] = []
+    statements: list[PlacedFact] = []
     for path, text in texts:
         ident = fact_id(text)
-        found = parse(file_bytes(repo, path)).facts
-        new += with_days(path, [fact for fact in found if fact.id == ident], _day(path, today))
-    return _shown(rivals_in_memory(new, memory, today))
+        facts = parse(file_bytes(repo, path)).facts
+        statements += with_days(path, [fact for fact in facts if fact.id == ident], _day(path, today))
+    return _shown(rivals_in_memory(statements, memory, today))
 
 
 def rivals_since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> tuple[Rival, ...]:
@@ -79,8 +79,8 @@ def memory_bytes(repo: Repository) -> bytes:
     return file_bytes(repo, MEMORY)
 
 
-def _shown(found: Iterable[Rival]) -> tuple[Rival, ...]:
-    return tuple(map(without_secrets, found))
+def _shown(rivals: Iterable[Rival]) -> tuple[Rival, ...]:
+    return tuple(map(without_secrets, rivals))
 
 
 def _day(path: str, today: date) -> str:

@@ -16,10 +16,10 @@ RECENT_DAYS = 14  # age of the daily logs, at most, whose lines are compared wit
 class RecentLines:
     """The statements of the logs of the last RECENT_DAYS before `today` that no fact of `known` repeats or cites."""
 
-    def __init__(self, known: Iterable[Fact], today: date) -> None:
-        known = list(known)
-        self.ids = {fact.id for fact in known}
-        self.cited = [span for fact in known for span in cited_spans(fact.meta)]
+    def __init__(self, facts: Iterable[Fact], today: date) -> None:
+        facts = list(facts)
+        self.ids = {fact.id for fact in facts}
+        self.cited = [span for fact in facts for span in cited_spans(fact.meta)]
         self.today = today
 
     def are_in_log_of(self, day: date) -> bool:

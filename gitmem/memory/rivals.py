@@ -141,11 +141,11 @@ class KnownFacts:
     """
 
     def __init__(self, rows: Iterable[PlacedFact], today: date) -> None:
-        first: dict[tuple[str, tuple[str, ...]], PlacedFact] = {}
+        first_rows: dict[tuple[str, tuple[str, ...]], PlacedFact] = {}
         for row in rows:
             if kind(row.path) is not Kind.ARCHIVE and not expired(row.fact, today):
-                first.setdefault((row.fact.id, row.fact.trail), row)
-        self.rows = list(first.values())
+                first_rows.setdefault((row.fact.id, row.fact.trail), row)
+        self.rows = list(first_rows.values())
         self.words = [_words(row.fact.text) for row in self.rows]
         self.settled = {
             frozenset((row.fact.id, value)) for row in self.rows for key, value in row.fact.meta if key in SETTLES
@@ -160,45 +160,45 @@ class KnownFacts:
 
         If the statement is itself one of the rows, it comes among them.
         """
-        own = _words(fact.text)
-        for number in self._best(own):
-            if _share(own, self.words[number]):
+        words = _words(fact.text)
+        for number in self._best(words):
+            if _share(words, self.words[number]):
                 yield self.rows[number]
 
-    def _best(self, own: Iterable[str]) -> list[int]:
+    def _best(self, words: Iterable[str]) -> list[int]:
         """The positions of the MAX_JUDGED_FACTS rows with the greatest summed weight of shared terms.
 
         A term weighs more the fewer rows have it. Rare terms are looked up first, until MAX_POSTINGS are read.
         """
         weights: dict[int, float] = defaultdict(float)
-        left = MAX_POSTINGS
-        found = (self._postings[term] for term in own if term in self._postings)
-        for places in sorted(found, key=lambda places: (len(places), places)):
-            if left <= 0:
+        remaining = MAX_POSTINGS
+        postings = (self._postings[term] for term in words if term in self._postings)
+        for places in sorted(postings, key=lambda places: (len(places), places)):
+            if remaining <= 0:
                 break
             weight = log(1 + len(self.rows) / len(places))
-            for number in places[:left]:
+            for number in places[:remaining]:
                 weights[number] += weight
-            left -= len(places)
+            remaining -= len(places)
         return nlargest(MAX_JUDGED_FACTS, weights, key=lambda number: (weights[number], -number))
 
 
 @lru_cache(MAX_CACHED_TEXTS)
 def _words(text: str) -> frozenset[str]:
     """The terms of a text without stop words; all its terms if they are all stop words."""
-    found = frozenset(terms(text))
-    return found - STOP_WORDS or found
+    all_terms = frozenset(terms(text))
+    return all_terms - STOP_WORDS or all_terms
 
 
-def _share(one: frozenset[str], other: frozenset[str]) -> bool:
+def _share(words: frozenset[str], other_words: frozenset[str]) -> bool:
     """Whether two texts share at least MIN_SHARED_TERMS of the shorter one's terms. False if one has a single term."""
-    shorter = min(len(one), len(other))
-    return shorter > 1 and len(one & other) >= max(1, MIN_SHARED_TERMS * shorter)
+    shorter = min(len(words), len(other_words))
+    return shorter > 1 and len(words & other_words) >= max(1, MIN_SHARED_TERMS * shorter)
 
 
-def share_enough_words(one: str, other: str) -> bool:
+def share_enough_words(text: str, other_text: str) -> bool:
     """Whether two texts share enough words (MIN_SHARED_TERMS) to be compared as candidates for each other."""
-    return _share(_words(one), _words(other))
+    return _share(_words(text), _words(other_text))
 
 
 def with_days(path: str, facts: Iterable[Fact], day: str = "") -> list[PlacedFact]:
@@ -207,35 +207,35 @@ def with_days(path: str, facts: Iterable[Fact], day: str = "") -> list[PlacedFac
 
 
 def rivals(
-    statements: Sequence[PlacedFact], standing: KnownFacts, told: Progress = lambda *_: None,
+    statements: Sequence[PlacedFact], standing: KnownFacts, report: Progress = lambda *_: None,
     judged: Judged | None = None,
 ) -> list[Rival]:  # fmt: skip
     """The rivals of `statements` among the `standing` facts: disagreements first, at most MAX_NAMED_RIVALS for each
     statement. Settled pairs are left out.
 
-    `told` is called before each statement. The later of a pair is the one with the later day; the statement, if the
+    `report` is called before each statement. The later of a pair is the one with the later day; the statement, if the
     days are equal or the fact has none. `judged`: returns the rival of a statement and a fact in place of `rival_of`.
     """
     judged = judged or rival_of
-    found: list[Rival] = []
-    seen: set[frozenset[tuple[str, int]]] = set()
+    all_rivals: list[Rival] = []
+    seen_pairs: set[frozenset[tuple[str, int]]] = set()
     for number, new in enumerate(statements):
-        told(number, len(statements))
-        named = 0
+        report(number, len(statements))
+        count = 0
         for old in standing.nearest(new.fact):
             pair = frozenset(((new.path, new.fact.line), (old.path, old.fact.line)))
-            if len(pair) < 2 or pair in seen:
+            if len(pair) < 2 or pair in seen_pairs:
                 continue
             if frozenset((new.fact.id, old.fact.id)) in standing.settled or is_settled(new.fact, old.fact):
                 continue
             rival = judged(new, old)
             if rival is not None:
-                seen.add(pair)
-                found.append(rival)
-                named += 1
-            if named == MAX_NAMED_RIVALS:
+                seen_pairs.add(pair)
+                all_rivals.append(rival)
+                count += 1
+            if count == MAX_NAMED_RIVALS:
                 break
-    return sorted(found, key=lambda rival: rival.repeats)
+    return sorted(all_rivals, key=lambda rival: rival.repeats)
 
 
 def rival_of(new: PlacedFact, old: PlacedFact) -> Rival | None:
@@ -249,28 +249,28 @@ def rival_of(new: PlacedFact, old: PlacedFact) -> Rival | None:
     from gitmem.memory.relation import DISAGREE
     from gitmem.memory.relation import Kind as Of
 
-    found = judge(old, new) if later else judge(new, old)
-    chances = found.probabilities
-    asks = found.asks
+    relation = judge(old, new) if later else judge(new, old)
+    chances = relation.probabilities
+    asks = relation.asks
     if asks and _were_written_side_by_side(new, old):
-        asks = found.disagreement >= MIN_CHANCE_SIDE_BY_SIDE
+        asks = relation.disagreement >= MIN_CHANCE_SIDE_BY_SIDE
     if asks:
-        likely = max(DISAGREE, key=lambda each: chances[each])
-        reason = found.reason if found.kind == likely else "they may not both hold"
-        return Rival(new, old, str(likely), reason, later, found.automatic)
-    if found.kind is Of.SAME and chances[Of.SAME] >= MIN_CHANCE_SAME:
-        return Rival(new, old, "same", found.reason, later)
+        likely = max(DISAGREE, key=lambda outcome: chances[outcome])
+        reason = relation.reason if relation.kind == likely else "they may not both hold"
+        return Rival(new, old, str(likely), reason, later, relation.automatic)
+    if relation.kind is Of.SAME and chances[Of.SAME] >= MIN_CHANCE_SAME:
+        return Rival(new, old, "same", relation.reason, later)
     return None
 
 
-def _were_written_side_by_side(one: PlacedFact, other: PlacedFact) -> bool:
+def _were_written_side_by_side(row: PlacedFact, other: PlacedFact) -> bool:
     """Whether one commit wrote both facts, of one day, below the same heading of a thing, so that its author saw them
     together."""
-    if (one.path, one.day, one.seconds) != (other.path, other.day, other.seconds):
+    if (row.path, row.day, row.seconds) != (other.path, other.day, other.seconds):
         return False
-    if not 0 < one.seconds < UNCOMMITTED:  # not committed, or not known
+    if not 0 < row.seconds < UNCOMMITTED:  # not committed, or not known
         return False
-    section = _section(one.fact.trail)
+    section = _section(row.fact.trail)
     return section != () and section == _section(other.fact.trail)
 
 
@@ -298,11 +298,11 @@ def judge(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: bool = False
         texts = bare
     sides = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
     if as_if_derived:
-        sides = [each._replace(guarded=False) for each in sides]
-    found = _relation(sides[0], sides[1])
-    if found.automatic:
-        return found
-    return _changed_back(sides[0], sides[1]) or found
+        sides = [side._replace(guarded=False) for side in sides]
+    relation = _relation(sides[0], sides[1])
+    if relation.automatic:
+        return relation
+    return _changed_back(sides[0], sides[1]) or relation
 
 
 def _in_form_of(row: PlacedFact, other: PlacedFact) -> PlacedFact:
@@ -326,8 +326,8 @@ def _changed_back(earlier: Said, later: Said) -> Relation | None:
 
     if earlier.kind != "decision" or later.kind != "decision":
         return None
-    words, before = _words(later.text), _words(earlier.text)
-    if words == before:
+    later_words, earlier_words = _words(later.text), _words(earlier.text)
+    if later_words == earlier_words:
         # The same words: each decision must call replaced what the other one decides.
         old, new = replaced_value(later.text), replaced_value(earlier.text)
         if not (old and new and old != new and old in earlier.text.casefold() and new in later.text.casefold()):
@@ -336,11 +336,11 @@ def _changed_back(earlier: Said, later: Said) -> Relation | None:
         return _relation(earlier, later)._replace(
             kind=Of.REPLACES, automatic=automatic, asks=True, reason=TAKEN_BACK, old=old, new=new, covers=True
         )
-    if not words < before:
+    if not later_words < earlier_words:
         return None
     # Fewer words: judged in the opposite order, the longer decision must surely replace the shorter one.
-    first = later._replace(day=earlier.day, guarded=False)
-    turned = _relation(first, earlier._replace(day=later.day, guarded=False))
+    as_earlier = later._replace(day=earlier.day, guarded=False)
+    turned = _relation(as_earlier, earlier._replace(day=later.day, guarded=False))
     if not (turned.automatic and turned.kind is Of.REPLACES and turned.covers):
         return None
     return turned._replace(reason=TAKEN_BACK, automatic=not earlier.guarded, old=turned.new, new=turned.old)
@@ -354,8 +354,8 @@ def surely_supersedes(earlier: PlacedFact, later: PlacedFact, *, as_if_derived: 
     `as_if_derived`: True judges as if neither was written or pinned by a person."""
     from gitmem.memory.relation import Kind as Of
 
-    found = judge(earlier, later, as_if_derived=as_if_derived)
-    return found.automatic and found.kind in (Of.REPLACES, Of.ENDS)
+    relation = judge(earlier, later, as_if_derived=as_if_derived)
+    return relation.automatic and relation.kind in (Of.REPLACES, Of.ENDS)
 
 
 @lru_cache(MAX_CACHED_RELATIONS)
@@ -373,16 +373,16 @@ def _said(row: PlacedFact, text: str) -> Said:
     return Said(text, row.fact.trail, row.day, row.fact.get("type"), by_person(row.fact))
 
 
-def proposed_rivals(lines: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> list[Rival]:
-    """A pair for each statement of `lines` whose comment proposes that it replaces a fact of `known` (PROPOSES, at
+def proposed_rivals(lines: Iterable[PlacedFact], facts: Sequence[PlacedFact]) -> list[Rival]:
+    """A pair for each statement of `lines` whose comment proposes that it replaces one of `facts` (PROPOSES, at
     least four characters of the id). A pair that a person settled is left out."""
-    found = []
+    proposed = []
     for row in lines:
         for ident in [value for key, value in row.fact.meta if key == PROPOSES and len(value) >= 4]:
-            old = next((each for each in known if each.fact.id.startswith(ident)), None)
+            old = next((candidate for candidate in facts if candidate.fact.id.startswith(ident)), None)
             if old is not None and not is_settled(row.fact, old.fact):
-                found.append(Rival(row, old, "replaces", _proposer(row)))
-    return found
+                proposed.append(Rival(row, old, "replaces", _proposer(row)))
+    return proposed
 
 
 def _proposer(row: PlacedFact) -> str:
@@ -395,10 +395,10 @@ def _proposer(row: PlacedFact) -> str:
     return "its comment proposes it"
 
 
-def is_settled(one: Fact, other: Fact) -> bool:
+def is_settled(fact: Fact, other: Fact) -> bool:
     """Whether a person settled the pair: the comment of one of the two facts names the other in `supersedes` or
     `beside`."""
-    return names_fact(one.meta, SETTLES, other.id) or names_fact(other.meta, SETTLES, one.id)
+    return names_fact(fact.meta, SETTLES, other.id) or names_fact(other.meta, SETTLES, fact.id)
 
 
 # -- new statements ----------------------------------------------------------------------------------------
@@ -412,16 +412,16 @@ def rivals_in_memory(
     Only the first MAX_NEW_STATEMENTS of `new` are compared. A line of a log has no rivals among facts that are newer
     than it. `days`: fact id -> ISO day, for facts whose comment names no day.
     """
-    known = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in with_days(MEMORY, parse(memory).facts)]
-    found = rivals(list(islice(new, MAX_NEW_STATEMENTS)), KnownFacts(known, today))
-    return tuple(rival for rival in found if rival.later or rival.new.path == MEMORY)
+    facts = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in with_days(MEMORY, parse(memory).facts)]
+    found_rivals = rivals(list(islice(new, MAX_NEW_STATEMENTS)), KnownFacts(facts, today))
+    return tuple(rival for rival in found_rivals if rival.later or rival.new.path == MEMORY)
 
 
 def added_facts(before: bytes, after: bytes) -> list[Fact]:
     """The facts of a file whose text it did not have before, each text once."""
-    known = {fact.id for fact in parse(before).facts}
-    found = {fact.id: fact for fact in reversed(parse(after).facts) if fact.id not in known}
-    return list(reversed(found.values()))
+    known_ids = {fact.id for fact in parse(before).facts}
+    added = {fact.id: fact for fact in reversed(parse(after).facts) if fact.id not in known_ids}
+    return list(reversed(added.values()))
 
 
 HINT = "git mem settle"

@@ -39,7 +39,7 @@ def terms(text: str) -> set[str]:
     parts = set()
     for word in _TERM.findall(text.casefold()):
         if _WIDE.search(word):
-            parts |= {word[at : at + 2] for at in range(max(1, len(word) - 1))}
+            parts |= {word[i : i + 2] for i in range(max(1, len(word) - 1))}
         else:
             parts.add(word)
     return parts
@@ -47,8 +47,8 @@ def terms(text: str) -> set[str]:
 
 def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> float:
     """The Jaccard index of two sets of terms, 0 to 1: shared terms over all terms. 0 for two empty sets."""
-    both = len(a & b)
-    return both / (len(a) + len(b) - both) if both else 0.0
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared) if shared else 0.0
 
 
 class _Reading(NamedTuple):
@@ -91,16 +91,16 @@ def replaced_value(text: str) -> str:
     """The first word of the value that a text calls replaced, in lower case: "blue" for "red instead of blue theme"; in
     Chinese and Japanese the two characters beside the phrase. "" without such a phrase (`GONE_VALUE` of the
     languages)."""
-    found = _GONE.search(text)
-    return next(filter(None, found.groups()), "").casefold() if found else ""
+    match = _GONE.search(text)
+    return next(filter(None, match.groups()), "").casefold() if match else ""
 
 
-def _take_different_sides(one: _Reading, other: _Reading) -> bool:
+def _take_different_sides(reading: _Reading, other: _Reading) -> bool:
     """Whether one text calls something wrong and the other does not, or each calls another value replaced ("red instead
     of blue" and "blue instead of red"), or each begins with another topic ("billing: ..." and "shipping: ...")."""
-    if one.wrong != other.wrong or not may_be_one_topic(one.topic, other.topic):
+    if reading.wrong != other.wrong or not may_be_one_topic(reading.topic, other.topic):
         return True
-    return bool(one.replaced and other.replaced) and one.replaced != other.replaced
+    return bool(reading.replaced and other.replaced) and reading.replaced != other.replaced
 
 
 def matter_terms(text: str) -> frozenset[str]:
@@ -108,29 +108,30 @@ def matter_terms(text: str) -> frozenset[str]:
     return _read(text).matter
 
 
-def is_near_duplicate(a: str, b: str) -> bool:
+def is_near_duplicate(text: str, other_text: str) -> bool:
     """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, both or
     neither has a denial, they call the same things wrong or replaced, they do not begin with two topics, and neither
     states the way back of the other (`from A to B`, `from B to A`).
 
     `don't use` equals `do not use`, and `1,000` equals `1000`.
     """
-    one, other = _read(a), _read(b)
-    if _take_different_sides(one, other):
+    reading, other = _read(text), _read(other_text)
+    if _take_different_sides(reading, other):
         return False
-    if one.numbers != other.numbers or one.names != other.names or bool(one.denials) != bool(other.denials):
+    if reading.numbers != other.numbers or reading.names != other.names or bool(reading.denials) != bool(other.denials):
         return False
-    return likeness(one.matter | one.numbers, other.matter | other.numbers) >= SAME and not is_way_back(a, b)
+    alike = likeness(reading.matter | reading.numbers, other.matter | other.numbers) >= SAME
+    return alike and not is_way_back(text, other_text)
 
 
-def adds_nothing(a: str, b: str) -> bool:
-    """Whether the text `a` adds nothing to the text `b`.
+def adds_nothing(new_text: str, known_text: str) -> bool:
+    """Whether a new text adds nothing to a known text.
 
-    `b` must have nearly all words of `a`, all its numbers and names and the same denials, and a number or name of `a`
-    must not be in a side clause of `b` only ("because 8080 is taken"). False for a text `a` of up to three words, and
-    for the way back of what `b` states.
+    The known text must have nearly all words of the new one, all its numbers and names and the same denials, and a
+    number or name of the new one must not be in a side clause of the known one only ("because 8080 is taken"). False
+    for a new text of up to three words, and for the way back of what the known text states.
     """
-    new, known = _read(a), _read(b)
+    new, known = _read(new_text), _read(known_text)
     if _take_different_sides(new, known):
         return False
     if len(new.words) <= 3 or len(new.words & known.words) < REPEATED * len(new.words):
@@ -138,17 +139,18 @@ def adds_nothing(a: str, b: str) -> bool:
     missing = new.words - known.words
     if new.denials != known.denials or not new.names <= known.names:
         return False
-    return not any(c.isdigit() for word in missing for c in word) and not _only_aside(a, b) and not is_way_back(a, b)
+    lacks_number = any(letter.isdigit() for word in missing for letter in word)
+    return not lacks_number and not _only_aside(new_text, known_text) and not is_way_back(new_text, known_text)
 
 
-def _only_aside(a: str, b: str) -> bool:
-    """Whether a number or name in a main clause of `a` is in no main clause of `b`."""
+def _only_aside(new_text: str, known_text: str) -> bool:
+    """Whether a number or name in a main clause of the new text is in no main clause of the known one."""
     from gitmem.memory.relation.clauses import main_clauses
 
-    main, own = ("\n".join(map(main_clauses, text.splitlines())) for text in (b, a))
-    if main == "\n".join(b.splitlines()):
+    known_main, new_main = ("\n".join(map(main_clauses, text.splitlines())) for text in (known_text, new_text))
+    if known_main == "\n".join(known_text.splitlines()):
         return False
-    known, new = _read(main), _read(own)
+    known, new = _read(known_main), _read(new_main)
     values = {word for word in new.words if any(map(str.isdigit, word))}
     if any(word not in known.words and not _begins(word, known.words) for word in values):
         return True
@@ -158,4 +160,4 @@ def _only_aside(a: str, b: str) -> bool:
 def _begins(word: str, words: frozenset[str]) -> bool:
     """Whether one of `words` begins with the leading number of `word` ("9090을", "9090")."""
     digits = re.match(r"\d+", word)
-    return digits is not None and any(re.match(rf"{digits[0]}(?!\d)", other) for other in words)
+    return digits is not None and any(re.match(rf"{digits[0]}(?!\d)", known_word) for known_word in words)

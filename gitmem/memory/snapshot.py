@@ -101,9 +101,9 @@ def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dic
     """
     entries = {entry.path: entry.oid for entry in repo.entries(tree) if entry.mode in (REGULAR, EXECUTABLE)}
     kinds = {path: kind(path) for path in entries if path.endswith(".md")}
-    if not extra and any(of not in (Kind.OTHER, Kind.INSTRUCTIONS, Kind.MEMORY) for of in kinds.values()):
+    if not extra and any(file_kind not in (Kind.OTHER, Kind.INSTRUCTIONS, Kind.MEMORY) for file_kind in kinds.values()):
         # The same answer as `is_memory` gives in a memory repository, but each path's kind is looked up once.
-        return {path: entries[path] for path, of in kinds.items() if of is not Kind.OTHER}, Layout()
+        return {path: entries[path] for path, file_kind in kinds.items() if file_kind is not Kind.OTHER}, Layout()
     layout = layout_of(entries, extra)
     return {path: oid for path, oid in entries.items() if is_memory(path, layout)}, layout
 
@@ -115,20 +115,20 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     assert root is not None
     files: dict[str, FileStat] = {}
     top = os.fspath(root)
-    topics, others = False, False
+    has_topics, has_others = False, False
     for entry in _scan(top):
         if entry.name.endswith(".md") and is_memory(entry.name, Layout()) and entry.is_file(follow_symlinks=False):
             files[entry.name] = _file_stat(entry.stat(follow_symlinks=False))
         elif entry.name.endswith(".md"):
-            topics = True
+            has_topics = True
         elif entry.name in ("memory", ".claude") and entry.is_dir(follow_symlinks=False):
             _walk(f"{top}/{entry.name}", f"{entry.name}/", files, entry.name == ".claude")
         elif not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
-            others = True
+            has_others = True
     layout = layout_of(files, extra)
     listed: set[str] = set()
-    if layout.notes or (topics and not others and all("/" not in path for path in files)):
-        listed = {*(e.path for e in repo.staged() if e.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}
+    if layout.notes or (has_topics and not has_others and all("/" not in path for path in files)):
+        listed = {*(entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}
         if not layout.notes:
             layout = layout_of(listed, extra)
     if layout.notes:
@@ -255,8 +255,8 @@ def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
     fixed = list(takewhile(lambda part: not set(part) & set("*?["), parts[:-1]))
     if ".." in fixed or "" in fixed or ".git" in fixed:
         return
-    for at in range(1, len(fixed) + 1):
-        status = _lstat(f"{top}/" + "/".join(fixed[:at]))
+    for depth in range(1, len(fixed) + 1):
+        status = _lstat(f"{top}/" + "/".join(fixed[:depth]))
         if status is None or not stat.S_ISDIR(status.st_mode):
             return
     folders = ["/".join(fixed)]
@@ -321,8 +321,8 @@ def read_hits(repo: Repository, files: Iterable[tuple[str, str]], commit: str = 
         oids = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
         present = [(path, oid) for path, oid in wanted if oids.get(path) == oid]
         contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in present)))
-        found = {(path, oid): contents.get(oid) for path, oid in present}
-        return {row: data for row, data in found.items() if data is not None}
+        data_of = {(path, oid): contents.get(oid) for path, oid in present}
+        return {row: data for row, data in data_of.items() if data is not None}
     by_path: dict[str, list[str]] = {}
     for path, oid in sorted(wanted):
         by_path.setdefault(path, []).append(oid)

@@ -92,46 +92,46 @@ def lapsed_facts(
     # A fact of MEMORY.md with an archived copy was stated again after it was replaced: it holds.
     replaced_here = superseded - {ident for _, ident in archived}
     states: list[tuple[Statement, str, State]] = []
-    for each, ident in facts:
-        state = _own_state(each, today)
+    for fact, ident in facts:
+        state = _own_state(fact, today)
         if state is State.HOLDS and ident in replaced_here:
             state = State.REPLACED
-        states.append((each, ident, state))
+        states.append((fact, ident, state))
     holding = {ident for _, ident, state in states if state is State.HOLDS}
-    replaced = superseded | _superseded_ids(each for each, _ in archived)
-    replaced |= {ident for each, ident in archived if each.get("superseded-by")}
+    replaced = superseded | _superseded_ids(fact for fact, _ in archived)
+    replaced |= {ident for fact, ident in archived if fact.get("superseded-by")}
     texts = dict.fromkeys(replaced, State.REPLACED) | dict.fromkeys(forgotten, State.FORGOTTEN)
     texts |= {ident: state for _, ident, state in states if state is not State.HOLDS}
-    for each, ident in archived:
-        own = _own_state(each, today)
-        if own is not State.HOLDS:
-            texts.setdefault(ident, own)
-        states.append((each, ident, texts.get(ident, State.HOLDS)))
+    for fact, ident in archived:
+        own_state = _own_state(fact, today)
+        if own_state is not State.HOLDS:
+            texts.setdefault(ident, own_state)
+        states.append((fact, ident, texts.get(ident, State.HOLDS)))
     cited: dict[str, list[_Citation]] = {}
-    for each, ident, state in states:
+    for fact, ident, state in states:
         if ident in holding:
             state = State.HOLDS
-        for span in cited_spans(each.meta):
-            citation = _Citation(span.start_line, span.end_line, each.text, state)
+        for span in cited_spans(fact.meta):
+            citation = _Citation(span.start_line, span.end_line, fact.text, state)
             cited.setdefault(span.path, []).append(citation)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
-    known = [*facts, *archived]
-    last: dict[str, date] = {}
+    all_facts = [*facts, *archived]
+    last_days: dict[str, date] = {}
     repeated: list[tuple[str, str]] = []
-    for each, ident in known:
-        last_day = iso_day(each.get("until"))
+    for fact, ident in all_facts:
+        last_day = iso_day(fact.get("until"))
         if last_day:
-            last[ident] = last_day
+            last_days[ident] = last_day
         if ident in texts:
-            words = _plain(each.text)
+            words = _plain(fact.text)
             if len(words) >= MIN_FACT_CHARACTERS:
                 repeated.append((words, ident))
-    return LapsedFacts(today, texts, cited, _replaced_since(each for each, _ in known), last, repeated)
+    return LapsedFacts(today, texts, cited, _replaced_since(fact for fact, _ in all_facts), last_days, repeated)
 
 
-def _with_ids(found: Iterable[Statement]) -> list[tuple[Statement, str]]:
+def _with_ids(statements: Iterable[Statement]) -> list[tuple[Statement, str]]:
     """The statements with content, each with the id of its text."""
-    return [(each, fact_id(each.text)) for each in found if each.has_content and each.text]
+    return [(row, fact_id(row.text)) for row in statements if row.has_content and row.text]
 
 
 def _plain(text: str) -> str:
@@ -142,22 +142,22 @@ def _plain(text: str) -> str:
 def _replaced_since(facts: Iterable[Statement]) -> dict[str, date]:
     """Fact id -> the day from which the fact is replaced, where its successor has a `from`."""
     since: dict[str, date] = {}
-    for each in facts:
-        if begin := iso_day(each.get("from")):
-            since |= dict.fromkeys(_superseded_ids([each]), begin)
+    for fact in facts:
+        if begin := iso_day(fact.get("from")):
+            since |= dict.fromkeys(_superseded_ids([fact]), begin)
     return since
 
 
 def _superseded_ids(facts: Iterable[Statement]) -> set[str]:
     """The ids in the `supersedes` keys of these facts."""
-    return {value for each in facts for value in values_of(each.meta, "supersedes")}
+    return {value for fact in facts for value in values_of(fact.meta, "supersedes")}
 
 
-def states_of(found: Sequence[Statement], known: LapsedFacts, path: str = "") -> list[State]:
-    """The state of each statement of the file `path`, in order. `known`: the facts that no longer hold."""
+def states_of(statements: Sequence[Statement], lapsed: LapsedFacts, path: str = "") -> list[State]:
+    """The state of each statement of the file `path`, in order. `lapsed`: the facts that no longer hold."""
     day = log_date(path)
-    lines = (MemoryLines(path, one.first, one.last, one.text, one.get("until"), day) for one in found)
-    return [state_of_lines(each, known).state for each in lines]
+    rows = (MemoryLines(path, row.first, row.last, row.text, row.get("until"), day) for row in statements)
+    return [state_of_lines(lines, lapsed).state for lines in rows]
 
 
 class MemoryLines(NamedTuple):
@@ -175,48 +175,48 @@ class MemoryLines(NamedTuple):
     day: date | None = None
 
 
-def state_of_lines(lines: MemoryLines, known: LapsedFacts) -> LinesState:
+def state_of_lines(lines: MemoryLines, lapsed: LapsedFacts) -> LinesState:
     """The state of some lines: that of a fact with the same text, else of one whose words they have in a row, else of
     one that cites them and that they say. HOLDS if there is none, or if a fact that holds cites them too. Lines that
     repeat a fact after it ended or was replaced state it again, and hold."""
     path, first, last, text, until, day = lines
-    if has_ended(until, known.day):
+    if has_ended(until, lapsed.day):
         return LinesState(State.ENDED)
-    if known.texts and (ident := fact_id(text)) in known.texts and not _said_again(ident, day, known):
-        return LinesState(known.texts[ident])
-    if known.repeated and kind(path) not in (Kind.MEMORY, Kind.ARCHIVE):
+    if lapsed.texts and (ident := fact_id(text)) in lapsed.texts and not _said_again(ident, day, lapsed):
+        return LinesState(lapsed.texts[ident])
+    if lapsed.repeated and kind(path) not in (Kind.MEMORY, Kind.ARCHIVE):
         words = f" {_plain(text)} "
-        for part, ident in known.repeated:
-            if f" {part} " in words and not _said_again(ident, day, known):
-                return LinesState(known.texts[ident], whole=len(words) - 2 == len(part))
-    citations = [each for each in known.cited.get(path, ()) if each.first <= last and first <= each.last]
-    if not citations or any(each.state is State.HOLDS for each in citations):
+        for part, ident in lapsed.repeated:
+            if f" {part} " in words and not _said_again(ident, day, lapsed):
+                return LinesState(lapsed.texts[ident], whole=len(words) - 2 == len(part))
+    citations = [cited for cited in lapsed.cited.get(path, ()) if cited.first <= last and first <= cited.last]
+    if not citations or any(citation.state is State.HOLDS for citation in citations):
         return _HOLDS
     from gitmem.memory.similarity import terms  # few lines are cited by a fact that does not hold
 
-    own = terms(text)
-    for each in citations:
-        of_fact = terms(each.text)
-        shared = len(own & of_fact)
-        if shared >= SAYS * len(of_fact):
-            return LinesState(each.state, shared >= NO_MORE * len(own))
+    line_terms = terms(text)
+    for citation in citations:
+        fact_terms = terms(citation.text)
+        shared = len(line_terms & fact_terms)
+        if shared >= SAYS * len(fact_terms):
+            return LinesState(citation.state, shared >= NO_MORE * len(line_terms))
     return _HOLDS
 
 
-def _said_again(ident: str, day: date | None, known: LapsedFacts) -> bool:
+def _said_again(ident: str, day: date | None, lapsed: LapsedFacts) -> bool:
     """Whether `day` is after the day on which the fact ended or was replaced, so that the lines of that day state it
     again. False if one of the days is unknown."""
-    over = [end for end in (known.last.get(ident), known.since.get(ident)) if end is not None]
-    return day is not None and bool(over) and day > max(over)
+    ends = [end for end in (lapsed.last.get(ident), lapsed.since.get(ident)) if end is not None]
+    return day is not None and bool(ends) and day > max(ends)
 
 
-def state_of_text(text: str, known: LapsedFacts) -> State:
+def state_of_text(text: str, lapsed: LapsedFacts) -> State:
     """The state of a copy of a fact: a working value, or a line of a commit's message (`recorded_text`). HOLDS for a
     text that is no copy of a fact in `known.texts`."""
-    if not known.texts:
+    if not lapsed.texts:
         return State.HOLDS
-    ids = {fact_id(each) for each in (text, recorded_text(text))}
-    return next((known.texts[ident] for ident in ids if ident in known.texts), State.HOLDS)
+    ids = {fact_id(words) for words in (text, recorded_text(text))}
+    return next((lapsed.texts[ident] for ident in ids if ident in lapsed.texts), State.HOLDS)
 
 
 def _own_state(statement: Statement, today: date) -> State:
@@ -227,8 +227,8 @@ def _own_state(statement: Statement, today: date) -> State:
 def has_ended(until: str, today: date) -> bool:
     """Whether the day at the start of `until` (an ISO date or time) is before `today`; False if `until` is empty or
     begins with no date."""
-    last = iso_day(until)
-    return last is not None and last < today
+    last_day = iso_day(until)
+    return last_day is not None and last_day < today
 
 
 def iso_day(text: str) -> date | None:

@@ -23,19 +23,19 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
     `text`, `kind`: text and type of the new line. `ident`: the id of a fact of MEMORY.md or its first 6 digits or more.
     Raises MissingFile if no fact of MEMORY.md has the id, UnknownFact if facts of several ids begin so.
     """
-    found: list[Fact] = []
+    facts: list[Fact] = []
     if digits := id_digits(ident):
-        found = [fact for fact in parse(memory_bytes(repo)).facts if fact.id.startswith(digits)]
-    if not found:
+        facts = [fact for fact in parse(memory_bytes(repo)).facts if fact.id.startswith(digits)]
+    if not facts:
         raise MissingFile(f"no fact of {MEMORY} has the id '{ident[:12]}'", "memory_search and memory_get show facts")
-    old = found[0]
-    if any(fact.id != old.id for fact in found):
+    old = facts[0]
+    if any(fact.id != old.id for fact in facts):
         raise UnknownFact(f"several facts of {MEMORY} have an id that begins with '{ident[:12]}'", "give all 12 digits")
-    why = why_only_proposed(
+    reason = why_only_proposed(
         old, PlacedFact("", Fact(normalise(text), fact_id(text), 0, meta=(("type", kind),)), today.isoformat())
     )
-    if why:
-        return ((PROPOSES, old.id),), why
+    if reason:
+        return ((PROPOSES, old.id),), reason
     return ((SUPERSEDES, old.id),), ""
 
 
@@ -55,9 +55,9 @@ def why_only_proposed(old: Fact, new: PlacedFact, *, corrects: bool = False, nam
 
     if about_health(old.text):
         return "that fact is about health"
-    found = judge(PlacedFact(MEMORY, old, fact_date(old)), new)
-    correction = corrects and found.kind in (Kind.SAME, Kind.ADDS)
-    is_change = found.automatic or (found.asks and (named or found.covers)) or correction
-    if found.subject or not is_change or not share_enough_words(old.text, new.fact.text):
+    relation = judge(PlacedFact(MEMORY, old, fact_date(old)), new)
+    correction = corrects and relation.kind in (Kind.SAME, Kind.ADDS)
+    is_change = relation.automatic or (relation.asks and (named or relation.covers)) or correction
+    if relation.subject or not is_change or not share_enough_words(old.text, new.fact.text):
         return "that fact is about something else, as far as the words tell"
     return ""

@@ -279,8 +279,8 @@ def files(language: str) -> dict[str, str]:
 def template_versions(path: str) -> frozenset[bytes]:
     """The bytes that the file `path` has when `git mem init` creates it, in every language, and had in earlier
     versions. Empty for a path without a template."""
-    now = [texts[path] for texts in LANGUAGES.values() if path in texts]
-    return frozenset(text.encode() for text in (*now, *EARLIER.get(path, ())))
+    current = [texts[path] for texts in LANGUAGES.values() if path in texts]
+    return frozenset(text.encode() for text in (*current, *EARLIER.get(path, ())))
 
 
 def is_unfilled(path: str, text: str) -> bool:

@@ -140,20 +140,20 @@ def sections(data: bytes) -> Iterator[Section]:
     with neither a heading's text nor lines is left out.
     """
     lines = blob_lines(data.removeprefix(BOM_UTF8))  # an editor on Windows begins a file with it
-    starts = [n for n, line in enumerate(lines, 1) if line.startswith("## ")]
-    for first, after in zip([0, *starts], [*starts, len(lines) + 1], strict=True):
-        body = lines[first : after - 1]
-        if first == 0:
+    starts = [number for number, line in enumerate(lines, 1) if line.startswith("## ")]
+    for start, next_start in zip([0, *starts], [*starts, len(lines) + 1], strict=True):
+        body = lines[start : next_start - 1]
+        if start == 0:
             body = [line for line in body if not line.startswith("# ")]
         while body and not body[-1].strip():
             body.pop()
-        heading = lines[first - 1][3:].strip() if first else ""
+        heading = lines[start - 1][3:].strip() if start else ""
         if not heading and not any(line.strip() for line in body):
             continue
         time, topic = "", heading
         if match := _TIMED.match(heading):
             time, topic = match[1], (match[2] or "").strip()
-        yield Section(time, topic, max(first, 1), after - 1, tuple(line for line in body if line.strip()))
+        yield Section(time, topic, max(start, 1), next_start - 1, tuple(line for line in body if line.strip()))
 
 
 def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[date, int]:
@@ -175,8 +175,8 @@ def episodes_of(repo: Repository, day: date, rev: str = "") -> list[tuple[str, b
     return sorted(_files(repo, rev, lambda path: kind(path) is Kind.SESSION and log_date(path) == day))
 
 
-def _listed(repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhere: bool) -> list[tuple[str, str]]:
-    """(path, oid) of the files whose path is `wanted`; the oid is "" in the work tree.
+def _listed(repo: Repository, rev: str, is_wanted: Callable[[str], bool], *, anywhere: bool) -> list[tuple[str, str]]:
+    """(path, oid) of the files whose path `is_wanted`; the oid is "" in the work tree.
 
     Untracked files are looked for in memory/, MEMORY.md and .claude, or in all folders if `anywhere`.
     """
@@ -185,18 +185,19 @@ def _listed(repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhe
         if not rev:
             return []
         entries = repo.entries(rev)
-        return [(e.path, e.oid) for e in entries if e.mode in (REGULAR, EXECUTABLE) and wanted(e.path)]
+        files = [entry for entry in entries if entry.mode in (REGULAR, EXECUTABLE)]
+        return [(entry.path, entry.oid) for entry in files if is_wanted(entry.path)]
     untracked = repo.untracked([] if anywhere else ["memory", "MEMORY.md", ".claude"])
     paths = {*(entry.path for entry in repo.staged()), *untracked}
-    return [(path, "") for path in sorted(paths) if wanted(path)]
+    return [(path, "") for path in sorted(paths) if is_wanted(path)]
 
 
 def _files(
-    repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhere: bool = False
+    repo: Repository, rev: str, is_wanted: Callable[[str], bool], *, anywhere: bool = False
 ) -> Iterator[tuple[str, bytes]]:
     """(path, bytes) of the wanted files; unreadable files are left out. Of a larger file the work tree gives the first
     MAX_MEMORY_FILE_BYTES, a commit nothing."""
-    listed = _listed(repo, rev, wanted, anywhere=anywhere)
+    listed = _listed(repo, rev, is_wanted, anywhere=anywhere)
     if rev or repo.root is None:
         yield from read_small_blobs(repo, listed)
         return

@@ -34,7 +34,7 @@ def command(
     repo, config = open_here()
     config = with_kept_data(config, keep)
     recorded = insights.record(
-        repo, config, " ".join(text), now(), agent=agent, more=citation_pairs(repo, cites), dry_run=dry_run
+        repo, config, " ".join(text), now(), agent=agent, extra_meta=citation_pairs(repo, cites), dry_run=dry_run
     )
     say_masked(recorded.masks)
     if as_json:

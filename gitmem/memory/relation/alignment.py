@@ -31,28 +31,28 @@ class Alignment(NamedTuple):
     partial_new: dict[int, float]
 
 
-def align(old: str, new: str) -> Alignment:
+def align(old_text: str, new_text: str) -> Alignment:
     """Pair the tokens of an earlier and a later text: equal ones first, then the most similar ones."""
-    a, b = read(old), read(new)
+    old, new = read(old_text), read(new_text)
     pairs: list[tuple[int, int, float]] = []
     taken_old: set[int] = set()
     taken_new: set[int] = set()
     candidates = []
-    places = places_of(b.content)
-    for i, one in enumerate(a.content):
-        for j in places.of(one):
-            if degree := sameness(one, b.content[j]):
+    places = places_of(new.content)
+    for i, token in enumerate(old.content):
+        for j in places.of(token):
+            if degree := sameness(token, new.content[j]):
                 candidates.append((-degree, i if degree == 1 else abs(i - j), i, j, degree))
     for _, _, i, j, degree in sorted(candidates):
         if i not in taken_old and j not in taken_new:
             pairs.append((i, j, degree))
             taken_old.add(i)
             taken_new.add(j)
-    left_old = tuple(i for i in range(len(a.content)) if i not in taken_old)
-    left_new = tuple(j for j in range(len(b.content)) if j not in taken_new)
-    partial_old = {i: _covered(a.content[i].stem, b.letters) for i in left_old if not a.content[i].stem.isascii()}
-    partial_new = {j: _covered(b.content[j].stem, a.letters) for j in left_new if not b.content[j].stem.isascii()}
-    return Alignment(a, b, tuple(sorted(pairs)), left_old, left_new, partial_old, partial_new)
+    left_old = tuple(i for i in range(len(old.content)) if i not in taken_old)
+    left_new = tuple(j for j in range(len(new.content)) if j not in taken_new)
+    partial_old = {i: _covered(old.content[i].stem, new.letters) for i in left_old if not old.content[i].stem.isascii()}
+    partial_new = {j: _covered(new.content[j].stem, old.letters) for j in left_new if not new.content[j].stem.isascii()}
+    return Alignment(old, new, tuple(sorted(pairs)), left_old, left_new, partial_old, partial_new)
 
 
 class Places(NamedTuple):
@@ -71,19 +71,19 @@ class Places(NamedTuple):
         """The positions of all tokens for which `sameness` with `token` may be above 0."""
         if token.kind in VALUES or token.kind == ID:
             return range(self.size)
-        found = {*self.values, *(() if token.stem.isascii() else self.wide)}
-        return found.union(*(self.known.get(key, ()) for key in _keys(token)))
+        positions = {*self.values, *(() if token.stem.isascii() else self.wide)}
+        return positions.union(*(self.known.get(key, ()) for key in _keys(token)))
 
 
 def places_of(content: Sequence[Token]) -> Places:
     """The index (`Places`) of the tokens of a text."""
-    known: dict[str, list[int]] = {}
-    for at, token in enumerate(content):
+    positions: dict[str, list[int]] = {}
+    for position, token in enumerate(content):
         for key in _keys(token):
-            known.setdefault(key, []).append(at)
-    values = tuple(at for at, token in enumerate(content) if token.kind in VALUES or token.kind == ID)
-    wide = tuple(at for at, token in enumerate(content) if not token.stem.isascii())
-    return Places(len(content), values, wide, known)
+            positions.setdefault(key, []).append(position)
+    values = tuple(position for position, token in enumerate(content) if token.kind in VALUES or token.kind == ID)
+    wide = tuple(position for position, token in enumerate(content) if not token.stem.isascii())
+    return Places(len(content), values, wide, positions)
 
 
 def _keys(token: Token) -> tuple[str, ...]:
@@ -131,13 +131,13 @@ def _same_value(a: Token, b: Token) -> float:
 
 def _same_word(a: Token, b: Token) -> float:
     """`sameness` of two words or names with different stems."""
-    one, other = a.stem, b.stem
-    if one.isascii() and other.isascii():
-        begin_alike = len(one) >= 5 and len(other) >= 5 and one[:5] == other[:5]
+    stem, other_stem = a.stem, b.stem
+    if stem.isascii() and other_stem.isascii():
+        begin_alike = len(stem) >= 5 and len(other_stem) >= 5 and stem[:5] == other_stem[:5]
         return 0.6 * (begin_alike and a.kind == b.kind == WORD)
-    if one.isascii() or other.isascii() or len(one) < 2 or len(other) < 2 or a.kind == b.kind == NAME:
+    if stem.isascii() or other_stem.isascii() or len(stem) < 2 or len(other_stem) < 2 or a.kind == b.kind == NAME:
         return 0.0
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((stem, other_stem), key=len)
     if short in long:
         return 0.75
     if short[:2] == long[:2] and len(short) > 2:
@@ -151,9 +151,9 @@ def _covered(word: str, letters: str) -> float:
     if len(word) < 2:
         return 0.0
     hit = [False] * len(word)
-    for at in range(len(word) - 1):
-        if word[at : at + 2] in letters:
-            hit[at] = hit[at + 1] = True
+    for i in range(len(word) - 1):
+        if word[i : i + 2] in letters:
+            hit[i] = hit[i + 1] = True
     return sum(hit) / len(word)
 
 
@@ -179,16 +179,16 @@ def near(a: str, b: str) -> bool:
     return longest - head - tail <= 1 and head + tail >= 1
 
 
-def near_places(ones: Sequence[str], others: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """(position in `ones`, position in `others`) of every two words that are `near`. The time grows with the number of
-    words, not with the number of pairs."""
-    known: dict[str, list[int]] = {}
-    for j, other in enumerate(others):
-        for key in _forms(other):
-            known.setdefault(key, []).append(j)
-    for i, one in enumerate(ones):
-        for j in sorted(set[int]().union(*(known.get(key, ()) for key in _forms(one)))):
-            if near(one, others[j]):
+def near_places(words: Sequence[str], other_words: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """(position in `words`, position in `other_words`) of every two words that are `near`. The time grows with the
+    number of words, not with the number of pairs."""
+    positions: dict[str, list[int]] = {}
+    for j, word in enumerate(other_words):
+        for key in _forms(word):
+            positions.setdefault(key, []).append(j)
+    for i, word in enumerate(words):
+        for j in sorted(set[int]().union(*(positions.get(key, ()) for key in _forms(word)))):
+            if near(word, other_words[j]):
                 yield i, j
 
 
@@ -196,8 +196,8 @@ def near_places(ones: Sequence[str], others: Sequence[str]) -> Iterator[tuple[in
 def _forms(word: str) -> frozenset[str]:
     """The keys of a word: two words that are `near` share one. They are its sorted letters, the word itself, and the
     word without each of its letters."""
-    without = (word[:at] + word[at + 1 :] for at in range(len(word)))
-    return frozenset((f"letters {''.join(sorted(word))}", f"word {word}", *(f"word {each}" for each in without)))
+    without = (word[:i] + word[i + 1 :] for i in range(len(word)))
+    return frozenset((f"letters {''.join(sorted(word))}", f"word {word}", *(f"word {shorter}" for shorter in without)))
 
 
 def value_type(token: Token) -> str:
@@ -243,9 +243,9 @@ def classes_of(token: Token) -> list[tuple[int, str]]:
 def wide_contrasts(old: str, new: str) -> int:
     """The number of contrast classes (lists of words that exclude each other) of which both texts have members in other
     scripts than Latin, but none in common."""
-    one, other = _members(old), _members(new)
+    old_members, new_members = _members(old), _members(new)
     members: dict[int, tuple[set[str], set[str]]] = {}
-    for side, pairs in enumerate((one, other)):
+    for side, pairs in enumerate((old_members, new_members)):
         for number, word in pairs:
             members.setdefault(number, (set(), set()))[side].add(word)
-    return sum(bool(first and second and not first & second) for first, second in members.values())
+    return sum(bool(of_old and of_new and not of_old & of_new) for of_old, of_new in members.values())

@@ -65,13 +65,13 @@ _MEASURES = {
 
 def _units() -> dict[str, tuple[str, float]]:
     """Word -> (dimension, factor). Without `日`, which names days of a month, and `b`, which stands for billions."""
-    found: dict[str, tuple[str, float]] = {}
+    units: dict[str, tuple[str, float]] = {}
     for language in LANGUAGES:
         for word, (unit, factor) in language.UNITS.items():
             dim, size = _MEASURES.get(unit, ("money", 0))
-            found[word] = (dim, size * factor or 1)
-    del found["日"], found["b"]
-    return found | {word: (dim, factor) for dim, factor, words in _MORE_UNITS for word in words.split()}
+            units[word] = (dim, size * factor or 1)
+    del units["日"], units["b"]
+    return units | {word: (dim, factor) for dim, factor, words in _MORE_UNITS for word in words.split()}
 
 
 UNITS = _units()
@@ -110,8 +110,8 @@ def compound_number(text: str) -> float:
     """The number that figures and powers write together, with spaces and commas: 35,000 for `3만 5천`. Thousands that
     end a number of 10^8 are counted in 10^4, as they are said: `1억 5천` is `1억 5천만`."""
     plain = re.sub(r"[\s,]", "", text)
-    if spoken := re.fullmatch(r"(.*[억億亿])([^만万萬]*[천백千百])", plain):
-        return sino_number(spoken[1]) + sino_number(spoken[2]) * 10_000
+    if match := re.fullmatch(r"(.*[억億亿])([^만万萬]*[천백千百])", plain):
+        return sino_number(match[1]) + sino_number(match[2]) * 10_000
     return sino_number(plain)
 
 

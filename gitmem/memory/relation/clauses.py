@@ -55,12 +55,12 @@ def main_clauses(text: str) -> str:
     spans = [*_opened(text, reading.language), *_closed(text, reading.language)]
     if not spans:
         return text
-    parts, at = [], 0
+    parts, copied = [], 0
     for start, end in sorted(spans):
-        if start > at:
-            parts.append(text[at:start])
-        at = max(at, end)
-    main = " ".join(part.strip() for part in (*parts, text[at:]) if part.strip(_OPEN_MARKS + ".)）。"))
+        if start > copied:
+            parts.append(text[copied:start])
+        copied = max(copied, end)
+    main = " ".join(part.strip() for part in (*parts, text[copied:]) if part.strip(_OPEN_MARKS + ".)）。"))
     return main.lstrip(_OPEN_MARKS) if any(map(str.isalnum, main)) else text
 
 
@@ -70,16 +70,16 @@ def _opened(text: str, language: str) -> list[tuple[int, int]]:
     lower = text.lower()
     if len(lower) != len(text):
         return spans
-    for found in _OPENING[language].finditer(lower):
-        if spans and found.start() < spans[-1][1]:
+    for match in _OPENING[language].finditer(lower):
+        if spans and match.start() < spans[-1][1]:
             continue
-        before = text[: found.start()].rstrip()
-        closing = _SENTENCE_END.search(text, found.end())
+        before = text[: match.start()].rstrip()
+        closing = _SENTENCE_END.search(text, match.end())
         end = closing.start() if closing else len(text)
         opens_sentence = not before or before[-1] in ".;!?。；！？"
-        if (opens_sentence or language == "zh") and (comma := _COMMA.search(text, found.end(), end)):
+        if (opens_sentence or language == "zh") and (comma := _COMMA.search(text, match.end(), end)):
             end = comma.end()
-        spans.append((len(text[: found.start()].rstrip(_OPEN_MARKS)), _behind_bracket(text, end)))
+        spans.append((len(text[: match.start()].rstrip(_OPEN_MARKS)), _behind_bracket(text, end)))
     return spans
 
 
@@ -90,14 +90,14 @@ def _closed(text: str, language: str) -> list[tuple[int, int]]:
     젠킨스가 쓰므로 9090을 쓴다").
     """
     spans = []
-    for found in _CLOSING[language].finditer(text):
-        start = max((end.end() for end in _BOUNDARY.finditer(text, 0, found.start())), default=0)
+    for match in _CLOSING[language].finditer(text):
+        start = max((end.end() for end in _BOUNDARY.finditer(text, 0, match.start())), default=0)
         values = [
             token.start for token in read(text).content
-            if start <= token.start < found.start() and token.kind in _VALUE_KINDS
+            if start <= token.start < match.start() and token.kind in _VALUE_KINDS
         ]  # fmt: skip
         if values:
-            spans.append((len(text[: min(values)].rstrip(_OPEN_MARKS)), _behind_bracket(text, found.end())))
+            spans.append((len(text[: min(values)].rstrip(_OPEN_MARKS)), _behind_bracket(text, match.end())))
     return spans
 
 

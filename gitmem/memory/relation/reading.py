@@ -60,22 +60,22 @@ class Reading(NamedTuple):
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def read(text: str) -> Reading:
     """The tokens, language and cue words of a text, prepared for comparison. The result is cached."""
-    found = tokens(text)
+    all_tokens = tokens(text)
     language = language_of(text)
     lower = text.lower()
-    content = tuple(token for token in found if token.content)
+    content = tuple(token for token in all_tokens if token.content)
     plain = _NEW_IN_NAME.sub("", text).lower() if "New " in text else lower
     plain, denied = _NO_ENDS[language].subn("", plain)
     cues = cues_of(plain, language)
     letters = _NO_LETTER.sub("", lower)
     return Reading(
         text,
-        found,
+        all_tokens,
         content,
         language,
         cues,
         denied > 0,
-        _split(text, found, language),
+        _split(text, all_tokens, language),
         letters,
         _parts_of(content),
     )
@@ -95,15 +95,15 @@ def _parts_of(content: tuple[Token, ...]) -> frozenset[str]:
     return frozenset(parts)
 
 
-def _split(text: str, found: tuple[Token, ...], language: str) -> int:
+def _split(text: str, all_tokens: tuple[Token, ...], language: str) -> int:
     """The offset of the first mark or arrow of a text, else of its first verb or Korean topic particle; -1 without
     any."""
-    mark = next((token.start for token in found if token.kind in (MARK, ARROW) and token.start > 0), -1)
+    mark = next((token.start for token in all_tokens if token.kind in (MARK, ARROW) and token.start > 0), -1)
     if mark >= 0:
         return mark
-    places = [token.start for token in found if token.start and token.norm in english.VERBS]
+    places = [token.start for token in all_tokens if token.start and token.norm in english.VERBS]
     if language == "ko":
-        ends = (token.end for token in found)
+        ends = (token.end for token in all_tokens)
         places += [end - 1 for end in ends if end > 1 and text[end - 1] in _TOPIC and text[end : end + 1].isspace()]
     elif language != "en" and (verb := _EASTERN_VERB.search(text, 1)):
         places.append(verb.start())
@@ -122,17 +122,17 @@ class _Words(NamedTuple):
 @cache
 def _english_words() -> _Words:
     """The English cues by form: whole words, beginnings of words, and phrases by their first word."""
-    found = _Words({}, {}, {})
+    words = _Words({}, {}, {})
     for name, listed in english.CUES.items():
         for entry in listed.split("|"):
-            first, *rest = entry.split(" ")
-            if rest:
-                found.phrases.setdefault(first, []).append((rest, name))
-            elif first.endswith("*"):
-                found.begun.setdefault(first[:3], []).append((first[:-1], name))
+            first_word, *following = entry.split(" ")
+            if following:
+                words.phrases.setdefault(first_word, []).append((following, name))
+            elif first_word.endswith("*"):
+                words.begun.setdefault(first_word[:3], []).append((first_word[:-1], name))
             else:
-                found.whole.setdefault(first, set()).add(name)
-    return found
+                words.whole.setdefault(first_word, set()).add(name)
+    return words
 
 
 @cache
@@ -144,37 +144,37 @@ def _parts(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
 def cues_of(lower: str, language: str) -> frozenset[str]:
     """The kinds of cue words ("change", "ends", "negation", ...) in a text. `lower`: the text in lower case.
     `language`: "en", "ko", "ja" or "zh"."""
-    found = _english_cues(lower)
+    cues = _english_cues(lower)
     if language != "en":
-        found &= _LENT
-        found |= {name for name, parts in _parts(language) if any(part in lower for part in parts)}
-        if "many" in found and not any(part in _COUNTED.sub("", lower) for part in dict(_parts(language))["many"]):
-            found.remove("many")  # "회원은 13명": their number is one value
-    found |= {name for name, part, form in _PATTERNS[language] if part in lower and form.search(lower)}
+        cues &= _LENT
+        cues |= {name for name, parts in _parts(language) if any(part in lower for part in parts)}
+        if "many" in cues and not any(part in _COUNTED.sub("", lower) for part in dict(_parts(language))["many"]):
+            cues.remove("many")  # "회원은 13명": their number is one value
+    cues |= {name for name, part, form in _PATTERNS[language] if part in lower and form.search(lower)}
     if denials(lower):
-        found.add("negation")
-    return frozenset(found)
+        cues.add("negation")
+    return frozenset(cues)
 
 
 def _english_cues(lower: str) -> set[str]:
     """The names of the cues in a lower-case text."""
-    known, words = _english_words(), _WORD.findall(lower)
-    found: set[str] = set()
-    for at, word in enumerate(words, 1):
-        own = {*known.whole.get(word, ())}
-        own.update(name for begin, name in known.begun.get(word[:3], ()) if word.startswith(begin))
-        if at > 1 and (words[at - 2].isdecimal() or words[at - 2] in NUMBER_WORDS):
-            own.discard("many")  # "13 members": their number is one value
-        found |= own
-        found.update(name for rest, name in known.phrases.get(word, ()) if _follows(words[at : at + len(rest)], rest))
-    return found
+    forms, words = _english_words(), _WORD.findall(lower)
+    cues: set[str] = set()
+    for end, word in enumerate(words, 1):
+        word_cues = {*forms.whole.get(word, ())}
+        word_cues.update(name for begin, name in forms.begun.get(word[:3], ()) if word.startswith(begin))
+        if end > 1 and (words[end - 2].isdecimal() or words[end - 2] in NUMBER_WORDS):
+            word_cues.discard("many")  # "13 members": their number is one value
+        cues |= word_cues
+        cues.update(name for tail, name in forms.phrases.get(word, ()) if _follows(words[end : end + len(tail)], tail))
+    return cues
 
 
 def _follows(words: list[str], phrase: list[str]) -> bool:
     """Whether words equal those of a phrase; its last one may be a prefix (`switch*`)."""
     if len(words) < len(phrase) or words[:-1] != phrase[:-1]:
         return False
-    last = phrase[-1]
-    if last.endswith("*"):
-        return words[-1].startswith(last[:-1])
-    return words[-1] == last
+    last_word = phrase[-1]
+    if last_word.endswith("*"):
+        return words[-1].startswith(last_word[:-1])
+    return words[-1] == last_word
