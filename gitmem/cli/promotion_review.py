@@ -94,7 +94,7 @@ def promote_interactively(
     outcome, refused = None, 0
     if accepted:
         answered = len(accepted) + sum(map(len, rejected.values()))
-        outcome = review.accept(proposed.plan, accepted, left=answered < len(candidates))
+        outcome = review.accept(proposed.plan, accepted, offers_left=answered < len(candidates))
         refused = len(accepted) - len(outcome.plan.approved)
     elif not rejected:
         say("nothing was promoted")

@@ -30,7 +30,7 @@ def amending_lines(logs: Sequence[Log], scored: Sequence[Sequence[ScoredLine]], 
     in_memory = {fact.id for fact in existing}
     lines = list(_new_lines(logs, scored))
     proposed = [placed for item, placed in lines if item.keep and placed.fact.id not in in_memory]
-    known = KnownFacts([*with_days(MEMORY, existing), *proposed], logs[-1].day)
+    known_facts = KnownFacts([*with_days(MEMORY, existing), *proposed], logs[-1].day)
     weak = [
         (item, placed) for item, placed in lines
         if not (item.keep or item.retracted or item.result.against or item.line.text.rstrip().endswith(("?", "？")))
@@ -38,7 +38,7 @@ def amending_lines(logs: Sequence[Log], scored: Sequence[Sequence[ScoredLine]], 
     return {
         (placed.path, item.line.number, item.line.text)
         for item, placed in weak[-MAX_COMPARED_LINES:]
-        if _amends(item, placed, known)
+        if _amends(item, placed, known_facts)
     }
 
 
@@ -54,13 +54,13 @@ def _new_lines(logs: Sequence[Log], scored: Sequence[Sequence[ScoredLine]]) -> I
             yield item, PlacedFact(log.path, fact, log.day.isoformat())
 
 
-def _amends(item: ScoredLine, new: PlacedFact, known: KnownFacts) -> bool:
+def _amends(item: ScoredLine, new: PlacedFact, known_facts: KnownFacts) -> bool:
     """Whether a line surely replaces or ends one of the known facts and lines, which is not later than it. Pairs that a
     person settled are left out. `new`: the fact that the line would be."""
-    own = (new.fact.id, fact_id(item.line.whole))
-    for old in known.nearest(new.fact):
+    new_ids = (new.fact.id, fact_id(item.line.whole))
+    for old in known_facts.nearest(new.fact):
         is_later = old.day > new.day or (old.path == new.path and old.fact.line >= new.fact.line)
-        is_settled = any(frozenset((old.fact.id, ident)) in known.settled for ident in own)
+        is_settled = any(frozenset((old.fact.id, ident)) in known_facts.settled for ident in new_ids)
         if is_later or is_settled:
             continue
         if surely_supersedes(old, new, as_if_derived=old.path != MEMORY):

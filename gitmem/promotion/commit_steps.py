@@ -35,18 +35,18 @@ class CommitStep:
 
 
 def commit_steps(
-    memory: Memory, plan: Plan, today: date, read: Callable[[str], bytes], *, each: bool, budget: int | None
+    memory: Memory, plan: Plan, today: date, read: Callable[[str], bytes], *, one_per_fact: bool, budget: int | None
 ) -> Iterator[CommitStep]:
-    """The commits to make: one for all facts of the plan, or with `each` one for every fact.
+    """The commits to make: one for all facts of the plan, or with `one_per_fact` one for every fact.
 
     `read`: returns the bytes of an archive, b"" for no file. `budget`: the last commit also archives facts that have
     ended, and facts that do not fit into so many lines; None for neither. Replaced facts and those that do not fit are
     together at most `max_losses`.
     """
     losses_left = max_losses(len(memory.facts)) - sum(item.operation.op is Op.SUPERSEDE for item in plan.approved)
-    added = [fact_id(item.operation.text) for item in plan.approved]
+    added_ids = [fact_id(item.operation.text) for item in plan.approved]
     groups = [plan.approved]
-    if each:
+    if one_per_fact:
         groups = [(item,) for item in plan.approved]
     archives: dict[str, bytes] = {}  # path -> bytes after the earlier steps
     for number, group in enumerate(groups, 1):
@@ -57,7 +57,7 @@ def commit_steps(
             memory = apply_operation(memory, item)
         tidied: list[ArchiveEntry] = []
         if number == len(groups) and budget is not None:
-            memory, tidied = _tidied(memory, added, today, budget, max(0, losses_left))
+            memory, tidied = _tidied(memory, added_ids, today, budget, max(0, losses_left))
         moved += tidied
         archives = archiving.with_archives(archives, moved, read)
         contents = {MEMORY: memory.data(), **{item.path: archives[item.path] for item in moved}}
@@ -79,17 +79,17 @@ def apply_operation(memory: Memory, item: Approved) -> Memory:
 
 
 def _tidied(
-    memory: Memory, added: list[str], today: date, budget: int, max_surplus: int
+    memory: Memory, added_ids: list[str], today: date, budget: int, max_surplus: int
 ) -> tuple[Memory, list[ArchiveEntry]]:
     """(the memory without facts that have ended and at most `max_surplus` promoted facts that do not fit into `budget`
-    lines, these facts). The facts with the ids `added` stay."""
+    lines, these facts). The facts with the ids `added_ids` stay."""
     memory, expired = archiving.remove_expired(memory, today)
-    fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=added)
+    fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=added_ids)
     if len(surplus) > max_surplus:  # the facts that are too many leave over several runs
         staying = {item.fact.id for item in surplus[max_surplus:]}
         leaving = {item.fact.id for item in surplus[:max_surplus]} - staying
         keep = [fact.id for fact in memory.facts if fact.id not in leaving]
-        fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=[*added, *keep])
+        fitted, surplus = archiving.fit_promoted_to_budget(memory, today, budget, keep=[*added_ids, *keep])
     return fitted, [*expired, *surplus]
 
 
@@ -118,9 +118,9 @@ def message_body(step: CommitStep, daily: Iterable[str], *, quote: bool) -> str:
     return "\n".join(lines)
 
 
-def record_of_step(step: CommitStep, model: str, agent: str, by: str) -> CommitRecord:
+def record_of_step(step: CommitStep, model: str, agent: str, person: str) -> CommitRecord:
     """The trailers of a commit (docs/promotion.md) without the cursor, which only the last commit of a run has.
-    `model`, `agent`: ids of the promotion model and of the agent. `by`: the person who reviewed the facts, "" for
+    `model`, `agent`: ids of the promotion model and of the agent. `person`: the one who reviewed the facts, "" for
     none."""
     links = [
         Link(span, MEMORY, text_hash(item.operation.text)) for item in step.approved for span in item.operation.sources
@@ -132,4 +132,4 @@ def record_of_step(step: CommitStep, model: str, agent: str, by: str) -> CommitR
     replaced_facts = sum(item.old is not None for item in step.approved)
     if len(step.moved) + replaced_facts >= BULK_LINES:
         rewrite = f"{replaced_facts} replaced, {len(step.moved)} archived by promotion"
-    return CommitRecord(sources=tuple(links), model=model, agent=agent, reason=reason, rewrite=rewrite, reviewer=by)
+    return CommitRecord(sources=tuple(links), model=model, agent=agent, reason=reason, rewrite=rewrite, reviewer=person)

@@ -149,8 +149,8 @@ def consolidate(
     with locked(repo.common_dir, "promote", wait=0):
         if not request.branch or repo.branch() == request.branch:
             return _commit_plan(run, _make_plan(run))
-        with updated_branch_worktree(repo, request.branch, head) as there:
-            run = replace(run, place=there)
+        with updated_branch_worktree(repo, request.branch, head) as worktree:
+            run = replace(run, place=worktree)
             return replace(_commit_plan(run, _make_plan(run)), branch=request.branch)
 
 
@@ -164,9 +164,9 @@ def _plan_on_branch(run: Run, head: str) -> Outcome:
     start = branch_tip(run.place, branch, head)
     if start == head:
         return _make_plan(run).outcome
-    with detached_worktree(run.place, start) as there:
-        bring_up_to_date(there, branch, head)
-        return _make_plan(replace(run, place=there)).outcome
+    with detached_worktree(run.place, start) as worktree:
+        bring_up_to_date(worktree, branch, head)
+        return _make_plan(replace(run, place=worktree)).outcome
 
 
 def _commit_plan(run: Run, planned: ConsolidationPlan) -> Outcome:
@@ -206,16 +206,16 @@ def _make_plan(run: Run) -> ConsolidationPlan:
     reverted = declined(place, head)
     may_consolidate = _pair_filter(place, base, reverted)
     limit = max_losses(len(memory.facts))
-    known = dated_facts(place, MEMORY, memory.facts, today)
+    dated = dated_facts(place, MEMORY, memory.facts, today)
     memory, merges, moved = merge_repetitions(memory, today, limit, may_consolidate)
     merged = {(merge.gone.id, merge.gone.line) for merge in merges}
     pairs = [
-        pair for pair in open_fact_pairs(known, today)
+        pair for pair in open_fact_pairs(dated, today)
         if may_consolidate(pair.new.fact, pair.old.fact)
         and not any((row.fact.id, row.fact.line) in merged for row in (pair.new, pair.old))
     ]  # fmt: skip
     replacements: list[Replacement] = []
-    asked: list[Rival] = []
+    to_ask: list[Rival] = []
     for pair in pairs:
         change = None
         if len(moved) < limit and _is_sure(pair):
@@ -225,18 +225,19 @@ def _make_plan(run: Run) -> ConsolidationPlan:
             replacements.append(Replacement(later.fact, earlier.fact, pair.reason))
             memory = change.memory
             moved = [*moved, *change.moved]
-    replaced_ids = {(each.gone.id, each.kept.id) for each in replacements}
+    replaced_ids = {(replacement.gone.id, replacement.kept.id) for replacement in replacements}
     for pair in pairs:
         earlier, later = pair.earlier_first
         if (earlier.fact.id, later.fact.id) not in replaced_ids and _is_worth_asking(pair):
-            asked.append(pair)
-    memory, lowered, notes = lower_importance(memory, known, run.request.receipts, today, reverted.lowered)
+            to_ask.append(pair)
+    memory, lowered, notes = lower_importance(memory, dated, run.request.receipts, today, reverted.lowered)
     contents: dict[str, bytes] = {}
     if moved or lowered:
         contents = with_archives({MEMORY: memory.data()}, moved, lambda path: text_at(place, head, path))
-    digests, files, more = _digests(run, head, base, memory.facts)
+    digests, files, digest_notes = _digests(run, head, base, memory.facts)
     outcome = Outcome(
-        tuple(merges), tuple(replacements), tuple(lowered), tuple(digests), tuple(asked), (*notes, *more), run.model.id,
+        tuple(merges), tuple(replacements), tuple(lowered), tuple(digests), tuple(to_ask),
+        (*notes, *digest_notes), run.model.id,
     )  # fmt: skip
     return ConsolidationPlan(outcome, {**contents, **files}, head)
 
@@ -245,16 +246,16 @@ def _pair_filter(repo: Repository, base: str, reverted: Declined) -> Callable[[F
     """A function that returns whether two facts may be consolidated: the MEMORY.md of the commit `base` lacks one of
     them (no such condition for ""), and no consolidation of them was reverted."""
     if not base:
-        return lambda one, other: not reverted.has_pair(one.id, other.id)
+        return lambda fact, other: not reverted.has_pair(fact.id, other.id)
     entry = next((entry for entry in repo.entries(base, [MEMORY]) if entry.path == MEMORY), None)
     data = b""
     if entry is not None and entry.mode in (REGULAR, EXECUTABLE):
         data = repo.read(entry.oid)
-    old = {(fact.id, fact.trail) for fact in facts.parse(data).facts}
+    base_facts = {(fact.id, fact.trail) for fact in facts.parse(data).facts}
 
-    def may_consolidate(one: Fact, other: Fact) -> bool:
-        is_new = (one.id, one.trail) not in old or (other.id, other.trail) not in old
-        return is_new and not reverted.has_pair(one.id, other.id)
+    def may_consolidate(fact: Fact, other: Fact) -> bool:
+        is_new = (fact.id, fact.trail) not in base_facts or (other.id, other.trail) not in base_facts
+        return is_new and not reverted.has_pair(fact.id, other.id)
 
     return may_consolidate
 
@@ -301,33 +302,33 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
     commit `base`, and those that a digest cites, are left out. Raises ModelUnavailable as `make_digest`."""
     place = run.place
     entries = [entry for entry in place.entries(head, ["memory"]) if entry.mode in (REGULAR, EXECUTABLE)]
-    before: dict[str, str] = {}
+    base_oids: dict[str, str] = {}
     if base:
-        before = {entry.path: entry.oid for entry in place.entries(base, ["memory"])}
+        base_oids = {entry.path: entry.oid for entry in place.entries(base, ["memory"])}
     files = {entry.path: entry.oid for entry in entries if is_digest(entry.path)}
     months: dict[str, dict[str, str]] = defaultdict(dict)  # month -> path -> oid
     for entry in entries:
         month = stale_month(entry.path, run.today)
-        if month and before.get(entry.path) != entry.oid:
+        if month and base_oids.get(entry.path) != entry.oid:
             months[month][entry.path] = entry.oid
     if not months:
         return [], {}, []
-    oids = [*files.values(), *(oid for found in months.values() for oid in found.values())]
+    oids = [*files.values(), *(oid for members in months.values() for oid in members.values())]
     blobs = logs.small_blobs(place, oids)
-    done = {path: digested_episodes(blobs.get(oid, b"")) for path, oid in files.items()}
+    digested = {path: digested_episodes(blobs.get(oid, b"")) for path, oid in files.items()}
     episodes = {
         month: [
             _episode(path, oid, blobs[oid])
-            for path, oid in sorted(found.items())
-            if oid in blobs and path not in done.get(f"{DIGESTS}/{month}.md", ())
+            for path, oid in sorted(members.items())
+            if oid in blobs and path not in digested.get(f"{DIGESTS}/{month}.md", ())
         ]
-        for month, found in sorted(months.items())
+        for month, members in sorted(months.items())
     }
     notes = [
         f"{path}: not read, larger than {MAX_MEMORY_FILE_BYTES >> 20} MiB"
-        for found in months.values() for path, oid in sorted(found.items()) if oid not in blobs
+        for members in months.values() for path, oid in sorted(members.items()) if oid not in blobs
     ]  # fmt: skip
-    rules = _rules(run, head, known, [log for found in episodes.values() for log in found])
+    rules = _rules(run, head, known, [log for members in episodes.values() for log in members])
     digests, contents = [], {}
     for month, of_month in episodes.items():
         digest = make_digest(month, of_month, known, run.model, rules)
@@ -350,9 +351,9 @@ def _episode(path: str, oid: str, data: bytes) -> Log:
     return Log(path, oid, day, lines, frozenset(range(1, len(lines) + 1)), log_origin(lines))
 
 
-def _rules(run: Run, head: str, known: Sequence[Fact], episodes: Sequence[Log]) -> Rules:
+def _rules(run: Run, head: str, memory_facts: Sequence[Fact], episodes: Sequence[Log]) -> Rules:
     """The rules for the lines of a digest: those of a promotion. Texts that a person removed do not come back."""
-    past = logs.read_precedents(run.place, read_ledger(run.place, [head]), head, known, episodes)
+    past = logs.read_precedents(run.place, read_ledger(run.place, [head]), head, memory_facts, episodes)
     return Rules(
         today=run.today, gate=lambda text: blocking_rule(text, run.policy), limit=MAX_LINES, covered=past.covered,
         refused=past.refused, archived=past.archived,
@@ -408,13 +409,13 @@ def as_value(outcome: Outcome, *, dry_run: bool) -> dict[str, Any]:
     """The value that `git mem consolidate --json` prints (docs/json.md). The classes do not list these keys, because
     each fact gets its path here, which a `Fact` lacks."""
     return {
-        "merges": [{"kept": _fact(each.kept), "gone": _fact(each.gone)} for each in outcome.merges],
+        "merges": [{"kept": _fact(merge.kept), "gone": _fact(merge.gone)} for merge in outcome.merges],
         "replaced": [
-            {"kept": _fact(each.kept), "gone": _fact(each.gone), "reason": each.reason} for each in outcome.replaced
+            {"kept": _fact(pair.kept), "gone": _fact(pair.gone), "reason": pair.reason} for pair in outcome.replaced
         ],
         "lowered": [
-            {**_fact(each.fact), "importance": LOWERED_IMPORTANCE, "importance_before": each.before}
-            for each in outcome.lowered
+            {**_fact(lower.fact), "importance": LOWERED_IMPORTANCE, "importance_before": lower.before}
+            for lower in outcome.lowered
         ],
         "digests": [
             {

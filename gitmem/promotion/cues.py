@@ -69,7 +69,7 @@ class CueSet:
 def cue_set(cues: Iterable[Cue]) -> CueSet:
     """Divide cues into those against keeping a line and the others; each half keeps their order."""
     listed = tuple(cues)
-    return CueSet(tuple(c for c in listed if c.weight < 0), tuple(c for c in listed if c.weight >= 0))
+    return CueSet(tuple(item for item in listed if item.weight < 0), tuple(item for item in listed if item.weight >= 0))
 
 
 def match_cues(text: str, cues: CueSet) -> CueResult:
@@ -91,17 +91,17 @@ def match_cues(text: str, cues: CueSet) -> CueResult:
     if vetoed and deducted + MAX_VETOED_SUM < THRESHOLD:
         return CueResult(round(deducted, 3), "", (), names)
     favouring = [item for item in cues.favouring if item.pattern.search(text)]
-    added = sum(item.weight for item in favouring)
+    favoured = sum(item.weight for item in favouring)
     kinds: dict[str, float] = {}
     for item in favouring:
         if item.kind:
             kinds[item.kind] = kinds.get(item.kind, 0.0) + item.weight
-    named = max((w for name, w in kinds.items() if name != "fact"), default=0.0)
-    if named >= 1.0 and named >= MIN_SPECIFIC_SHARE * kinds.get("fact", 0.0):
+    most_specific = max((weight for name, weight in kinds.items() if name != "fact"), default=0.0)
+    if most_specific >= 1.0 and most_specific >= MIN_SPECIFIC_SHARE * kinds.get("fact", 0.0):
         kinds.pop("fact", None)
     favouring.sort(key=lambda item: -item.weight)
     kind = ""
     if kinds:
         kind = max(kinds, key=lambda name: kinds[name])
-    score = (min(added, MAX_VETOED_SUM) if vetoed else added) + deducted
+    score = (min(favoured, MAX_VETOED_SUM) if vetoed else favoured) + deducted
     return CueResult(round(score, 3), kind, tuple(item.name for item in favouring), names)

@@ -80,7 +80,7 @@ def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
     best, kind = 0.0, "profile"
     matched: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
-    rest = 0.0
+    added_score = 0.0
     for sentence in sentences(text):
         bare = _OPENING_WORDS.sub("", sentence.strip())
         for name in names:
@@ -101,9 +101,9 @@ def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
             score -= 0.5
         score += 0.4 * min(2, sum(name not in names for name in _NAME.findall(bare)))
         if score > best:
-            rest += 0.2 * best
+            added_score += 0.2 * best
             best, kind, matched = score, result.kind or kind, result.cues
         else:
-            rest += 0.2 * max(0.0, score)
-    score = best + min(1.2, rest)
+            added_score += 0.2 * max(0.0, score)
+    score = best + min(1.2, added_score)
     return ScoredTurn(line, text or line.text, round(score, 3), kind, matched, against)

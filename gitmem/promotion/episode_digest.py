@@ -87,9 +87,9 @@ def digested_episodes(data: bytes) -> set[str]:
     return {span.path for fact in facts.parse(data).facts for span in cited_spans(fact.meta)}
 
 
-def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Model, rules: Rules) -> Digest:
+def make_digest(month: str, logs: Sequence[Log], known_facts: Iterable[Fact], model: Model, rules: Rules) -> Digest:
     """The new lines for the digest of a month (`YYYY-MM`), at most `rules.limit`, in the order of their sources; none
-    that repeats a fact of `known`. `logs`: the episodes, each as a log; transcripts among them are left out.
+    that repeats a fact of `known_facts`. `logs`: the episodes, each as a log; transcripts among them are left out.
 
     The items below a heading DECISIONS are taken as they are; `model` is only asked about episodes without such items.
     With fewer than MIN_EPISODES episodes there are no lines. Raises ModelUnavailable if the model gives no answer.
@@ -102,17 +102,17 @@ def make_digest(month: str, logs: Sequence[Log], known: Iterable[Fact], model: M
     documents = {(log.path, log.blob): read(log.lines) for log in logs}
     decisions = list(_decisions(logs, documents))
     with_decisions = {span.path for operation in decisions for span in operation.sources}
-    others = [log for log in logs if log.path not in with_decisions]
+    undecided = [log for log in logs if log.path not in with_decisions]
     proposed: Sequence[Operation] = ()
-    if others:
-        proposed = model.propose(others, ()).operations
-    operations = [*decisions, *(each for each in proposed if each.odds is None or each.odds >= MIN_ODDS)]
+    if undecided:
+        proposed = model.propose(undecided, ()).operations
+    operations = [*decisions, *(item for item in proposed if item.odds is None or item.odds >= MIN_ODDS)]
     plan = decide(operations, logs, facts.parse(b""), rules)
-    claims = [without_deciding_words(fact.text) for fact in known]
+    claims = [without_deciding_words(fact.text) for fact in known_facts]
     lines = []
     for item in plan.approved:
         text = item.operation.text
-        is_new = not any(is_near_duplicate(without_deciding_words(text), other) for other in claims)
+        is_new = not any(is_near_duplicate(without_deciding_words(text), claim) for claim in claims)
         if is_new and all(_is_word_for_word(text, span, logs, documents) for span in item.operation.sources):
             lines.append(_line(item, documents))
     return Digest(path, tuple(sorted(lines, key=lambda line: line.sources[0])), episodes)
@@ -136,11 +136,11 @@ def _is_word_for_word(text: str, span: Span, logs: Sequence[Log], documents: Doc
     log = next(log for log in logs if (log.path, log.blob) == (span.path, span.blob))
     source = cited_text(documents[log.path, log.blob], log.lines, span.start_line, span.end_line)
     whole = " ".join(log.lines[span.start_line - 1 : span.end_line])
-    cited_texts = [normalise(each) for each in (*source.statements, whole)]
-    if any(text in each for each in cited_texts):
+    cited_texts = [normalise(cited) for cited in (*source.statements, whole)]
+    if any(text in cited for cited in cited_texts):
         return True
-    topic, colon, rest = text.partition(": ")
-    if not (colon and rest and any(rest in each for each in cited_texts)):
+    topic, colon, statement = text.partition(": ")
+    if not (colon and statement and any(statement in cited for cited in cited_texts)):
         return False
     trail = [normalise(step) for step in source.trail]
     return all(any(name in step for step in trail) for name in topic.split(", ") if name)
@@ -151,7 +151,7 @@ def _line(item: Approved, documents: Documents) -> DigestLine:
     sources = item.operation.sources
     text = item.operation.text
     topic, colon, rest = text.partition(": ")
-    title = next((each.text for each in documents[sources[0].path, sources[0].blob] if each.form is Form.HEADING), "")
+    title = next((row.text for row in documents[sources[0].path, sources[0].blob] if row.form is Form.HEADING), "")
     if colon and topic == title:
         text = rest
     meta = tuple(pair for pair in item.meta if pair[0] in KEYS)

@@ -65,10 +65,10 @@ def evaluate_promotion(file: Path, model: Model) -> tuple[Quality, tuple[str, ..
     `rules` reads each log alone. Any other model reads all in one run, with its batches and budget, as a promotion
     does. Raises GitMemError when a row cannot be read, ModelUnavailable when the model gives no answer.
     """
-    given = list(read_rows(file))
+    rows = list(read_rows(file))
     if model.id == RULES:
-        return summarise(log_quality(log, keep, types, model) for log, keep, types in given), ()
-    numbered = [(replace(log, blob=f"{n:040x}"), keep, types) for n, (log, keep, types) in enumerate(given, 1)]
+        return summarise(log_quality(log, keep, types, model) for log, keep, types in rows), ()
+    numbered = [(replace(log, blob=f"{number:040x}"), keep, types) for number, (log, keep, types) in enumerate(rows, 1)]
     proposal = model.propose([log for log, _, _ in numbered], [])
     by_blob: dict[str, list[Operation]] = {}
     for operation in proposal.operations:
@@ -93,9 +93,9 @@ def read_rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]
         try:
             row = parse_json(line)
             path = str(row["path"])
-            kept = row.get("facts", row.get("keep"))
-            types = {int(n): str(item["type"]) for item in kept for n in item["lines"] if "type" in item}
-            keep = frozenset(int(n) for item in kept for n in item["lines"])
+            row_facts = row.get("facts", row.get("keep"))
+            types = {int(number): str(item["type"]) for item in row_facts for number in item["lines"] if "type" in item}
+            keep = frozenset(int(number) for item in row_facts for number in item["lines"])
             lines = _lines(row, file.parent, path)
         except (ValueError, KeyError, TypeError, AttributeError):
             raise GitMemError(f"'{file.name}' line {number} is no row of facts", "see docs/promotion.md") from None
@@ -124,24 +124,24 @@ def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Mo
 def _quality(log: Log, keep: frozenset[int], types: dict[int, str], operations: Iterable[Operation]) -> LogQuality:
     """The figures of a model's operations for one log; skipped lines do not count as proposed. `keep`: lines worth
     keeping. `types`: line -> type."""
-    proposed = [o for o in operations if o.op is not Op.SKIP]
+    proposed = [operation for operation in operations if operation.op is not Op.SKIP]
     cited = [(operation, _cited_lines(operation, log)) for operation in proposed]
     ranked = sorted(cited, key=lambda pair: (-pair[0].importance, min(pair[1], default=0)))
     return LogQuality(
         log.path,
         len(log.lines),
         keep,
-        frozenset(n for _, lines in cited for n in lines),
+        frozenset(number for _, lines in cited for number in lines),
         tuple(bool(lines & keep) for _, lines in ranked[:TOP]),
-        tuple(o.type == types[n] for o, lines in cited for n in lines if n in types),
+        tuple(operation.type == types[number] for operation, lines in cited for number in lines if number in types),
         sum(not lines or not lines <= set(range(1, len(log.lines) + 1)) for _, lines in cited),
     )
 
 
 def _cited_lines(operation: Operation, log: Log) -> set[int]:
     """The numbers of the lines of `log` that an operation cites."""
-    own = [span for span in operation.sources if span.blob == log.blob]
-    return {n for span in own for n in range(span.start_line, span.end_line + 1)}
+    spans = [span for span in operation.sources if span.blob == log.blob]
+    return {number for span in spans for number in range(span.start_line, span.end_line + 1)}
 
 
 def summarise(logs: Iterable[LogQuality]) -> Quality:

@@ -84,22 +84,22 @@ def _examples(name: str) -> list[Example]:
 def fit_scale(rows: Sequence[tuple[float, bool]]) -> Scale:
     """Fit the scale to (number of the judge, whether the statement is to be kept) rows, at least one, of which half are
     to keep: logistic regression on standardised numbers (Platt scaling)."""
-    mean = sum(n for n, _ in rows) / len(rows)
-    spread = sqrt(sum((n - mean) ** 2 for n, _ in rows) / len(rows)) or 1.0
+    mean = sum(number for number, _ in rows) / len(rows)
+    spread = sqrt(sum((number - mean) ** 2 for number, _ in rows) / len(rows)) or 1.0
     slope = offset = 0.0
     for _ in range(STEPS):
         gradient = [-RIDGE * slope, 0.0]
         aa, ab, bb = RIDGE, 0.0, 1e-6
         for number, kept in rows:
-            x = (number - mean) / spread
-            p = 1 / (1 + exp(-(slope * x + offset)))
-            gradient[0] += (kept - p) * x
-            gradient[1] += kept - p
-            weight = p * (1 - p)
-            aa, ab, bb = aa + weight * x * x, ab + weight * x, bb + weight
-        over = aa * bb - ab * ab
-        slope += (bb * gradient[0] - ab * gradient[1]) / over
-        offset += (aa * gradient[1] - ab * gradient[0]) / over
+            standardised = (number - mean) / spread
+            probability = 1 / (1 + exp(-(slope * standardised + offset)))
+            gradient[0] += (kept - probability) * standardised
+            gradient[1] += kept - probability
+            weight = probability * (1 - probability)
+            aa, ab, bb = aa + weight * standardised * standardised, ab + weight * standardised, bb + weight
+        determinant = aa * bb - ab * ab
+        slope += (bb * gradient[0] - ab * gradient[1]) / determinant
+        offset += (aa * gradient[1] - ab * gradient[0]) / determinant
     separation = area_under_curve(
         [number for number, kept in rows if kept], [number for number, kept in rows if not kept]
     )

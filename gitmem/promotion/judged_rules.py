@@ -48,16 +48,16 @@ class JudgedRules:
         complete. Raises ModelUnavailable when the model cannot judge at all."""
         proposal = self._rules.propose(logs, existing)
         days = {(log.path, log.blob): log.day for log in logs}
-        shown = [each for each in proposal.operations if each.odds is not None and self._may_be_shown(each)]
-        in_doubt = [each for each in shown if abs(each.odds or 0.0) <= MAX_LOG_ODDS]
-        in_doubt.sort(key=lambda each: (each.op is Op.SKIP, -each.importance, -(each.odds or 0.0)))
+        shown = [item for item in proposal.operations if item.odds is not None and self._may_be_shown(item)]
+        in_doubt = [item for item in shown if abs(item.odds or 0.0) <= MAX_LOG_ODDS]
+        in_doubt.sort(key=lambda item: (item.op is Op.SKIP, -item.importance, -(item.odds or 0.0)))
         judged = Judgements({})
         if in_doubt:
             judged = self._judge_in_doubt(in_doubt, shown)
         unjudged: set[Operation] = set()
         if not judged.complete:
-            unjudged = {each for each in in_doubt if each.text not in judged.evidence}
-        operations = (self._with_judgement(each, judged, days) for each in proposal.operations if each not in unjudged)
+            unjudged = {item for item in in_doubt if item.text not in judged.evidence}
+        operations = (self._with_judgement(item, judged, days) for item in proposal.operations if item not in unjudged)
         return replace(
             proposal, operations=tuple(operations), notes=(*proposal.notes, *judged.notes),
             complete=proposal.complete and judged.complete,
@@ -82,9 +82,9 @@ class JudgedRules:
         problem = ""
         with self._judge.run() as judge:
             for language, operations in by_language.items():
-                in_language = [each for each in shown if languages_of(each.text)[0] == language]
+                in_language = [operation for operation in shown if languages_of(operation.text)[0] == language]
                 scale_of_language, doubt, problem = self._trusted_scale(judge, language, in_language)
-                statements = list(dict.fromkeys(each.text for each in operations))
+                statements = list(dict.fromkeys(operation.text for operation in operations))
                 if problem:
                     break
                 if scale_of_language is None:
@@ -97,8 +97,8 @@ class JudgedRules:
                 if problem:
                     break
         if problem:
-            left = len({each.text for each in in_doubt} - set(evidence))
-            notes.append(f"{problem}; what was judged is kept; {counted(left, 'statement')} wait for the next run")
+            remaining = len({operation.text for operation in in_doubt} - set(evidence))
+            notes.append(f"{problem}; what was judged is kept; {counted(remaining, 'statement')} wait for the next run")
         return Judgements(evidence, tuple(notes), not problem)
 
     def _trusted_scale(
@@ -110,15 +110,15 @@ class JudgedRules:
         examples = calibration(language)
         numbers, problem = self._numbers(judge, language, [example.text for example in examples])
         if problem:
-            done = f"{len(numbers)} of the {len(examples)} examples that calibrate the model are judged"
-            return None, "", f"{problem}; {done}"
+            progress = f"{len(numbers)} of the {len(examples)} examples that calibrate the model are judged"
+            return None, "", f"{problem}; {progress}"
         calibrated = fit_scale([(number, example.keep) for number, example in zip(numbers, examples, strict=True)])
         if not calibrated.trusted:
             return None, "the model does not know well enough what lasts", ""
         agreement = Agreement(self._setting.state, self._judge.id, language)
         sure = _sure_operations(shown, agreement.missing())
-        numbers, problem = self._numbers(judge, language, [each.text for each in sure])
-        agreement.add({each.text: (n, each.op is not Op.SKIP) for each, n in zip(sure, numbers, strict=False)})
+        numbers, problem = self._numbers(judge, language, [item.text for item in sure])
+        agreement.add({item.text: (n, item.op is not Op.SKIP) for item, n in zip(sure, numbers, strict=False)})
         if problem:
             return None, "", problem
         area = agreement.area()
@@ -160,19 +160,19 @@ class JudgedRules:
                 reason=f"judged by a model: {evidence:+.1f} beside {operation.odds:+.1f} of the rules",
             )  # fmt: skip
         if operation.op is not Op.SKIP and odds < 0 and evidence < 0:
-            why = f"a model judged against it: {evidence:+.1f} beside {operation.odds:+.1f} of the rules"
-            return replace(operation, op=Op.SKIP, target="", importance=0.0, reason=why)
+            reason = f"a model judged against it: {evidence:+.1f} beside {operation.odds:+.1f} of the rules"
+            return replace(operation, op=Op.SKIP, target="", importance=0.0, reason=reason)
         return operation
 
 
 def _sure_operations(shown: Sequence[Operation], limit: int) -> list[Operation]:
     """At most `limit` operations that the rules propose, and as many that they surely leave out."""
-    proposed = [each for each in shown if each.op is not Op.SKIP]
-    left_out = [each for each in shown if each.op is Op.SKIP and (each.odds or 0.0) < MAX_LEFT_OUT_ODDS]
+    proposed = [item for item in shown if item.op is not Op.SKIP]
+    left_out = [item for item in shown if item.op is Op.SKIP and (item.odds or 0.0) < MAX_LEFT_OUT_ODDS]
     return [*_evenly_chosen(proposed, limit), *_evenly_chosen(left_out, limit)]
 
 
 def _evenly_chosen(operations: Sequence[Operation], limit: int) -> list[Operation]:
     """At most `limit` of the operations, at even distances."""
     count = min(limit, len(operations))
-    return [operations[n * len(operations) // count] for n in range(count)]
+    return [operations[i * len(operations) // count] for i in range(count)]

@@ -94,19 +94,19 @@ def passed_lines(repo: Repository, revs: Sequence[str], head: str, daily: Sequen
         return []
     ledger = read_ledger(repo, [head])
     used = {(path, number) for path, first, last, _ in ledger.by_span for number in range(first, last + 1)}
-    found = []
-    for at, (promotion, oid) in enumerate(ledger.cursors):
+    passed = []
+    for index, (promotion, oid) in enumerate(ledger.cursors):
         if promotion not in inside or not repo.is_ancestor(oid, promotion):
             continue
-        since = next((older for _, older in ledger.cursors[at + 1 :] if repo.is_ancestor(older, oid)), "")
+        since = next((older for _, older in ledger.cursors[index + 1 :] if repo.is_ancestor(older, oid)), "")
         count = sum(
             (log.path, number) not in used and _is_item(log.lines[number - 1])
             for log in new_logs(repo, oid, since, daily).logs
             for number in log.new
         )
         if count:
-            found.append(PassedLines(promotion, since, count))
-    return found
+            passed.append(PassedLines(promotion, since, count))
+    return passed
 
 
 def _is_item(line: str) -> bool:
@@ -118,18 +118,18 @@ def _is_supported(repo: Repository, ledger: Ledger, promotion: str) -> bool:
     """Whether every text of the promotion is a fact of its MEMORY.md that its sources support; in an agent's commit the
     sources must say it word for word."""
     commit = repo.commit(promotion)
-    wanted = {link.sha256 for record in ledger.records if record.commit.oid == promotion for link in record.sources}
+    hashes = {link.sha256 for record in ledger.records if record.commit.oid == promotion for link in record.sources}
     enough = {Support.IN_SOURCE, Support.EDITED}
     if not by_machine(commit):
         enough.add(Support.SHARES_WORDS)
     attributor = Attributor(repo, promotion, ledger)
-    found: set[str] = set()
+    supported: set[str] = set()
     for path, _, fact in facts_at(repo, promotion):
-        if kind(path) is Kind.MEMORY and (digest := text_hash(fact.text)) in wanted:
+        if kind(path) is Kind.MEMORY and (digest := text_hash(fact.text)) in hashes:
             if attributor.attribution(path, fact, lambda: commit).support not in enough:
                 return False
-            found.add(digest)
-    return found == wanted
+            supported.add(digest)
+    return supported == hashes
 
 
 def since_commit(repo: Repository, text: str, head: str, now: datetime) -> str:
@@ -143,23 +143,23 @@ def since_commit(repo: Repository, text: str, head: str, now: datetime) -> str:
             raise UnknownRevision(
                 Message("'{}' is neither a revision nor a date", text), Message("a commit, or {}", FORMS)
             ) from None
-    return next((c.oid for c in repo.log([head], first_parent=True) if c.commit_date < start), "")
+    return next((commit.oid for commit in repo.log([head], first_parent=True) if commit.commit_date < start), "")
 
 
 def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) -> NewLogs:
     """The daily logs at `head` with lines that `base` lacks ("": all lines are new), oldest day first. A log without a
     new line is left out; one that cannot be read is in `skipped`. `daily`: patterns of further daily logs
     (`daily_logs.log_day`)."""
-    now = _log_oids(repo, head, daily)
-    before: dict[str, str] = {}
+    new_oids = _log_oids(repo, head, daily)
+    old_oids: dict[str, str] = {}
     if base:
-        before = _log_oids(repo, base, daily)
-    wanted = {path: oid for path, oid in now.items() if before.get(path) != oid}
-    old = {path: before[path] for path in wanted if path in before}
+        old_oids = _log_oids(repo, base, daily)
+    changed = {path: oid for path, oid in new_oids.items() if old_oids.get(path) != oid}
+    earlier = {path: old_oids[path] for path in changed if path in old_oids}
     skipped: list[Skipped] = []
-    contents = small_blobs(repo, [*wanted.values(), *old.values()])
+    contents = small_blobs(repo, [*changed.values(), *earlier.values()])
     logs = []
-    for path, oid in wanted.items():
+    for path, oid in changed.items():
         day = log_day(path, daily)
         if day is None:
             skipped.append(Skipped(path, "no such day"))
@@ -169,9 +169,9 @@ def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) 
             skipped.append(Skipped(path, reason))
         else:
             lines = split_log(contents[oid])
-            new = _new_lines(lines, split_log(contents.get(old.get(path, ""), b"")))
-            if new:
-                logs.append(Log(path, oid, day, lines, new, log_origin(lines)))
+            new_lines = _new_lines(lines, split_log(contents.get(earlier.get(path, ""), b"")))
+            if new_lines:
+                logs.append(Log(path, oid, day, lines, new_lines, log_origin(lines)))
     return NewLogs(head, base, tuple(sorted(logs, key=lambda log: (log.day, log.path))), tuple(skipped))
 
 
@@ -195,27 +195,27 @@ def split_log(data: bytes) -> tuple[str, ...]:
     return tuple(line.rstrip("\r") for line in lines)
 
 
-def _new_lines(lines: Sequence[str], old: Sequence[str]) -> frozenset[int]:
-    """The numbers, from 1, of the lines that `old` lacks. In a log that only grew these are the last ones; a rewritten
-    log is compared line by line."""
-    if tuple(lines[: len(old)]) == tuple(old):
-        return frozenset(range(len(old) + 1, len(lines) + 1))
-    remaining = Counter(old)
-    new = set()
+def _new_lines(lines: Sequence[str], old_lines: Sequence[str]) -> frozenset[int]:
+    """The numbers, from 1, of the lines that `old_lines` lacks. In a log that only grew these are the last ones; a
+    rewritten log is compared line by line."""
+    if tuple(lines[: len(old_lines)]) == tuple(old_lines):
+        return frozenset(range(len(old_lines) + 1, len(lines) + 1))
+    remaining = Counter(old_lines)
+    new_numbers = set()
     for number, line in enumerate(lines, 1):
         if remaining[line] > 0:
             remaining[line] -= 1
         else:
-            new.add(number)
-    return frozenset(new)
+            new_numbers.add(number)
+    return frozenset(new_numbers)
 
 
 def read_precedents(
-    repo: Repository, ledger: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]
+    repo: Repository, ledger: Ledger, head: str, memory_now: Iterable[Fact], logs: Sequence[Log]
 ) -> Precedents:
-    """The texts and lines that promotion must not propose again from `logs`. `here`: the facts of MEMORY.md now.
+    """The texts and lines that promotion must not propose again from `logs`. `memory_now`: its facts now.
     `ledger`: of the history of `head`."""
-    present = list(here)
+    present = list(memory_now)
     archived = _archived(repo, head)
     ids = {fact.id for fact in (*present, *archived)}
     # A fact that a later one superseded was not removed by anybody: a new log may say it again.

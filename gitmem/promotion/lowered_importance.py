@@ -37,19 +37,19 @@ class LoweredFact:
 
 
 def lower_importance(
-    memory: Memory, known: Sequence[PlacedFact], receipts: Receipts | None, today: date, declined: Collection[str]
+    memory: Memory, dated: Sequence[PlacedFact], receipts: Receipts | None, today: date, declined: Collection[str]
 ) -> tuple[Memory, list[LoweredFact], list[str]]:
     """(the memory in which facts that no receipt names have only the importance LOWERED_IMPORTANCE, these facts as they
-    were, notes for a person). `known`: the facts with their days; a fact without a day, or younger than the first
+    were, notes for a person). `dated`: the facts with their days; a fact without a day, or younger than the first
     receipt, stays as it is, and so does one that a person wrote. When the receipts cover too few days, no fact is
     lowered and a note says so. A fact at or below that importance stays as it is, and so does one whose id is in
     `declined`: its lowering was reverted."""
     if receipts is None or not _cover_enough_days(receipts, today):
-        why = (
+        note = (
             f"importance is left alone: receipts of {MIN_RECEIPT_DAYS} days are needed, on {MIN_RECEIPT_DATES} of them"
         )
-        return memory, [], [why]
-    rows = {row.fact.id: row for row in known}  # with the lines before this run
+        return memory, [], [note]
+    rows = {row.fact.id: row for row in dated}  # with the lines before this run
     lowered = []
     for index in range(len(memory.entries)):
         entry = memory.entries[index]

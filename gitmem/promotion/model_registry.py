@@ -89,8 +89,8 @@ def open_model(name: str, setting: Setting, system_prompt: str = "") -> Model:
     """
     if name == "rules":
         return _open_rules(setting)
-    kind, _, rest = name.partition(":")
-    if kind not in LANGUAGE_MODELS or not rest:
+    kind, _, address = name.partition(":")
+    if kind not in LANGUAGE_MODELS or not address:
         raise ModelUnavailable(Message("there is no promotion model '{}'", name), f"rules, {FORMS}")
     if system_prompt:  # a judge follows the packaged rubric only, so a model with another prompt lists facts
         return LanguagePromoter(open_language_model(name, setting), setting, system_prompt)

@@ -46,48 +46,48 @@ MAX_COMPARED = 2_000  # newest facts, and newest lines of logs, that are compare
 ID_DIGITS = 8  # hex digits of the id of a pair
 
 
-def open_pairs(repo: Repository, config: Config, today: date, told: Progress = lambda *_: None) -> list[Rival]:
+def open_pairs(repo: Repository, config: Config, today: date, report: Progress = lambda *_: None) -> list[Rival]:
     """The pairs of statements of the work tree that may not both hold and that no person answered: those that a comment
     proposes (PROPOSES), then disagreements, then repetitions.
 
-    Their order depends only on the files, their history and `today`. `told` is called with the numbers of compared and
-    of all facts. Raises GitMemError in a bare repository.
+    Their order depends only on the files, their history and `today`. `report` is called with the numbers of compared
+    and of all facts. Raises GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    known = dated_facts(repo, MEMORY, work_tree_facts(repo), today)
-    lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), MAX_COMPARED))
-    disagreeing = [rival for rival in rivals(lines, KnownFacts(known, today)) if rival.later and not rival.repeats]
-    proposed = proposed_rivals(lines, known)
-    pairs = [*proposed, *open_fact_pairs(known, today, told), *_without(disagreeing, proposed)]
+    dated = dated_facts(repo, MEMORY, work_tree_facts(repo), today)
+    lines = list(islice(_recent_lines(repo, config, [row.fact for row in dated], today), MAX_COMPARED))
+    disagreeing = [rival for rival in rivals(lines, KnownFacts(dated, today)) if rival.later and not rival.repeats]
+    proposed = proposed_rivals(lines, dated)
+    pairs = [*proposed, *open_fact_pairs(dated, today, report), *_without(disagreeing, proposed)]
     return sorted(pairs, key=lambda rival: rival.repeats)
 
 
-def open_fact_pairs(rows: Sequence[PlacedFact], today: date, told: Progress = lambda *_: None) -> list[Rival]:
+def open_fact_pairs(rows: Sequence[PlacedFact], today: date, report: Progress = lambda *_: None) -> list[Rival]:
     """The open pairs among facts, in the order of `open_pairs`. `rows`: the facts, newest first."""
     rows = [row for row in rows if not facts.expired(row.fact, today)]
     proposed = proposed_rivals(rows, rows)
-    return [*proposed, *_without(rivals(rows[:MAX_COMPARED], KnownFacts(rows, today), told), proposed)]
+    return [*proposed, *_without(rivals(rows[:MAX_COMPARED], KnownFacts(rows, today), report), proposed)]
 
 
-def _without(pairs: Iterable[Rival], others: Iterable[Rival]) -> Iterator[Rival]:
-    """The pairs whose two places are not those of one of `others`."""
-    known = {_places(pair) for pair in others}
-    return (pair for pair in pairs if _places(pair) not in known)
+def _without(pairs: Iterable[Rival], excluded: Iterable[Rival]) -> Iterator[Rival]:
+    """The pairs whose two places are not those of one of `excluded`."""
+    places = {_places(pair) for pair in excluded}
+    return (pair for pair in pairs if _places(pair) not in places)
 
 
 def _places(pair: Rival) -> frozenset[tuple[str, int]]:
     return frozenset((row.path, row.fact.line) for row in (pair.new, pair.old))
 
 
-def dated_facts(repo: Repository, path: str, found: Iterable[Fact], today: date) -> list[PlacedFact]:
+def dated_facts(repo: Repository, path: str, file_facts: Iterable[Fact], today: date) -> list[PlacedFact]:
     """The facts of a file of the work tree, newest first: by the day in their comment, else by the commit that wrote
     their line. An uncommitted line is of today. Of two facts of one time the upper one comes first, since new facts are
     added above old ones."""
-    found = list(found)
-    times = _times(repo, path, [fact.line for fact in found])
+    file_facts = list(file_facts)
+    times = _times(repo, path, [fact.line for fact in file_facts])
     rows = []
-    for fact in found:
+    for fact in file_facts:
         seconds, day = times.get(fact.line, (UNCOMMITTED, today.isoformat()))
         day = fact_date(fact) or day
         rows.append((day, seconds, -fact.line, PlacedFact(path, fact, day, seconds)))
@@ -115,8 +115,8 @@ def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple
     times: dict[str, tuple[int, str]] = {}
     for row in blamed:
         if row.commit.strip("0") and row.commit not in times:
-            written = repo.commit(row.commit).author_date
-            times[row.commit] = (int(written.timestamp()), written.date().isoformat())
+            author_date = repo.commit(row.commit).author_date
+            times[row.commit] = (int(author_date.timestamp()), author_date.date().isoformat())
     return {row.line: times[row.commit] for row in blamed if row.commit in times}
 
 
@@ -125,10 +125,10 @@ def work_tree_facts(repo: Repository) -> list[Fact]:
     return facts.parse(memory_bytes(repo)).facts
 
 
-def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[PlacedFact]:
+def _recent_lines(repo: Repository, config: Config, memory_facts: Sequence[Fact], today: date) -> Iterator[PlacedFact]:
     """The lines of `RecentLines` in the daily logs of the work tree, newest first, each text once."""
-    recent = RecentLines(known, today)
-    seen: set[str] = set()
+    recent = RecentLines(memory_facts, today)
+    seen_ids: set[str] = set()
     dated = [(log_day(path, config.memory_daily), path) for path in memory_paths(repo, config)]
     logs = [(day, path) for day, path in dated if day is not None]
     for day, path in sorted(logs, reverse=True):
@@ -136,18 +136,18 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
             continue
         lines = read(facts.split_lines(file_bytes(repo, path)))
         for row in reversed(list(recent.of_log(path, day, lines))):
-            if row.fact.id not in seen:
-                seen.add(row.fact.id)
+            if row.fact.id not in seen_ids:
+                seen_ids.add(row.fact.id)
                 yield row
 
 
 def rivals_of_skipped_lines(
-    read: Sequence[Log], skipped: Iterable[Span], memory: bytes, today: date, days: Mapping[str, str]
+    logs: Sequence[Log], skipped: Iterable[Span], memory: bytes, today: date, days: Mapping[str, str]
 ) -> tuple[Rival, ...]:
     """The rivals of the lines of logs that promotion `skipped`: facts of `memory` that they may replace, end or
     contradict. Lines of logs older than RECENT_DAYS, which `open_pairs` does not read, are left out. `days`: the result
     of `commit_days`."""
-    by_place = {(log.path, log.blob): log for log in read if log.day >= today - timedelta(days=RECENT_DAYS)}
+    by_place = {(log.path, log.blob): log for log in logs if log.day >= today - timedelta(days=RECENT_DAYS)}
     numbers_of: dict[tuple[str, str], set[int]] = {}
     for span in skipped:
         if (span.path, span.blob) in by_place:
@@ -158,8 +158,8 @@ def rivals_of_skipped_lines(
         for fact in statement_facts(log.lines):
             if not numbers.isdisjoint(range(fact.line, fact.end + 1)):
                 lines.append(PlacedFact(path, fact, log.day.isoformat()))
-    found = rivals_in_memory(lines, memory, today, days)
-    return tuple(without_secrets(rival) for rival in found if not rival.repeats)
+    compared = rivals_in_memory(lines, memory, today, days)
+    return tuple(without_secrets(rival) for rival in compared if not rival.repeats)
 
 
 def statement_facts(lines: Sequence[str]) -> list[Fact]:
@@ -169,7 +169,7 @@ def statement_facts(lines: Sequence[str]) -> list[Fact]:
 
 def comparable_statements(lines: Sequence[str]) -> list[Statement]:
     """The statements of a log that can be compared with facts: its items, paragraphs and quotations that have text."""
-    return [each for each in read(lines) if is_comparable(each)]
+    return [statement for statement in read(lines) if is_comparable(statement)]
 
 
 def pair_id(pair: Rival) -> str:
@@ -187,11 +187,11 @@ def pair_with_id(pairs: Iterable[Rival], ident: str) -> Rival | None:
     return next((pair for pair in pairs if pair_id(pair) == ident), None)
 
 
-def pair_named(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
-    """The open pair that `given` names by the place (`MEMORY.md:9`) or the id of one of its statements, of which six
-    characters are enough. `other`: names the second statement, "" for any. A place is right only for the files that the
-    person saw: the caller makes sure of that. Raises UsageError when not exactly one pair matches."""
-    names = [name for name in (given, other) if name]
+def pair_named(pairs: Sequence[Rival], first_name: str, second_name: str = "") -> Rival:
+    """The open pair that `first_name` names by the place (`MEMORY.md:9`) or the id of one of its statements, of which
+    six characters are enough. `second_name`: names the second statement, "" for any. A place is right only for the
+    files that the person saw: the caller makes sure of that. Raises UsageError when not exactly one pair matches."""
+    names = [name for name in (first_name, second_name) if name]
     found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in names)]
     if len(found) == 1:
         return found[0]
@@ -201,8 +201,8 @@ def pair_named(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
     raise UsageError(message, "git mem settle lists them")
 
 
-def _is_named(row: PlacedFact, given: str) -> bool:
-    return f"{row.path}:{row.fact.line}" == given or (len(given) >= 6 and row.fact.id.startswith(given))
+def _is_named(row: PlacedFact, name: str) -> bool:
+    return f"{row.path}:{row.fact.line}" == name or (len(name) >= 6 and row.fact.id.startswith(name))
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------

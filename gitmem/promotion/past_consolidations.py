@@ -27,9 +27,9 @@ class Declined:
     pairs: frozenset[frozenset[str]] = frozenset()  # ids of two facts that were merged, or of which one replaced one
     lowered: frozenset[str] = frozenset()  # ids of facts whose importance was lowered
 
-    def has_pair(self, one: str, other: str) -> bool:
+    def has_pair(self, fact_id: str, other_id: str) -> bool:
         """Whether a reverted consolidation merged these two facts, or replaced one by the other."""
-        return frozenset((one, other)) in self.pairs
+        return frozenset((fact_id, other_id)) in self.pairs
 
 
 def consolidations(repo: Repository, revs: Sequence[str]) -> list[Commit]:

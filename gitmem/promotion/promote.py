@@ -190,21 +190,21 @@ def _promote_here(run: Run) -> Outcome:
     """
     repo = run.repo
     with writer(repo) as undone:
-        before = position(repo)
-        _ensure_clean(repo, before)
+        start = position(repo)
+        _ensure_clean(repo, start)
     notes = tuple(f"{path} is as it was before a run that was killed" for path in undone)
     for _ in range(TRIES):
-        assert before.head is not None
-        planned = _make_plan(run, before.head, before.head)
+        assert start.head is not None
+        planned = _make_plan(run, start.head, start.head)
         if not planned.steps:
             break
         with writer(repo):
-            now = position(repo)
-            if now.branch == before.branch and now.head != before.head and now.head is not None:
-                before = now
+            current = position(repo)
+            if current.branch == start.branch and current.head != start.head and current.head is not None:
+                start = current
                 continue
-            ensure_position(repo, before)
-            planned = _commit_plan(run, planned, before, _ensure_clean(repo, before))
+            ensure_position(repo, start)
+            planned = _commit_plan(run, planned, start, _ensure_clean(repo, start))
             break
     else:
         raise Changed("there were commits all the time while this ran; nothing was written", "run it again")
@@ -214,16 +214,16 @@ def _promote_here(run: Run) -> Outcome:
 def _promote_on_branch(run: Run, head: str) -> Outcome:
     """Promote in a temporary work tree of the branch, after merging `head` into it. Raises GitFailed for a name that no
     branch can have, GitMemError when the branch conflicts with `head`."""
-    with updated_branch_worktree(run.repo, run.request.branch, head) as there:
-        tip = there.head()
+    with updated_branch_worktree(run.repo, run.request.branch, head) as worktree:
+        tip = worktree.head()
         assert tip is not None
-        run = replace(run, place=there)
+        run = replace(run, place=worktree)
         planned = _make_plan(run, head, tip)
         if not planned.steps:
             return planned.outcome
-        with writer(there):
-            before = position(there)
-            return _commit_plan(run, planned, before, _ensure_clean(there, before)).outcome
+        with writer(worktree):
+            start = position(worktree)
+            return _commit_plan(run, planned, start, _ensure_clean(worktree, start)).outcome
 
 
 def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
@@ -254,7 +254,7 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
     _ensure_known(request.accept, plan)
     _ensure_shown(request.shown, plan)
     # The cursor does not pass lines that a later run must read again.
-    unfinished = request.since or not proposal.complete or any(plan.refused_by(why) for why in RETRIED_CHECKS)
+    unfinished = request.since or not proposal.complete or any(plan.refused_by(check) for check in RETRIED_CHECKS)
     outcome = Outcome(
         plan, run.model.id, read_to if unfinished else head, request.mode, skipped=reading.skipped,
         notes=proposal.notes, lines=reading.lines, branch=request.branch if request.mode is Mode.BRANCH else "",
@@ -264,21 +264,21 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
         return PromotionPlan((), outcome)
     skipped_spans = [span for item in plan.refused_by(Check.MODEL) for span in item.operation.sources]
     if not plan.approved:
-        left = rivals_of_skipped_lines(reading.logs, skipped_spans, memory.data(), today, days)
-        return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan), differs=left))
+        skipped_rivals = rivals_of_skipped_lines(reading.logs, skipped_spans, memory.data(), today, days)
+        return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan), differs=skipped_rivals))
     steps = tuple(
         commit_steps(
             memory, plan, today, lambda path: text_at(place, tip, path),
-            each=request.mode is Mode.EACH, budget=config.memory_lines if request.tidy else None,
+            one_per_fact=request.mode is Mode.EACH, budget=config.memory_lines if request.tidy else None,
         )
     )  # fmt: skip
-    after = steps[-1].contents[MEMORY]
+    new_memory = steps[-1].contents[MEMORY]
     differs = (
-        *rivals_between(memory.data(), after, today, days),
-        *rivals_of_skipped_lines(reading.logs, skipped_spans, after, today, days),
+        *rivals_between(memory.data(), new_memory, today, days),
+        *rivals_of_skipped_lines(reading.logs, skipped_spans, new_memory, today, days),
     )
-    archived_facts = tuple(moved for step in steps for moved in step.moved)
-    notes = (*outcome.notes, *_size_note(after, config.memory_lines))
+    archived_facts = tuple(entry for step in steps for entry in step.moved)
+    notes = (*outcome.notes, *_size_note(new_memory, config.memory_lines))
     return PromotionPlan(steps, replace(outcome, archived=archived_facts, differs=differs, notes=notes))
 
 
@@ -296,10 +296,10 @@ def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
     """Raise UsageError when one of the ids to accept is not the beginning of the id of an operation in the plan."""
     operations = [item.operation for item in plan.approved] + [item.operation for item in plan.refused]
     ids = [fact_id(operation.text) for operation in operations]
-    for given in accepted:
-        if not any(ident.startswith(given) for ident in ids):
+    for prefix in accepted:
+        if not any(ident.startswith(prefix) for ident in ids):
             raise UsageError(
-                Message("there is no fact '{}' to accept", given), "git mem promote --dry-run --explain shows them"
+                Message("there is no fact '{}' to accept", prefix), "git mem promote --dry-run --explain shows them"
             )
 
 
@@ -326,18 +326,18 @@ def _rules(run: Run, past: logs.Precedents, days: Mapping[str, str]) -> Rules:
     )
 
 
-def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict[str, bytes | None]) -> PromotionPlan:
+def _commit_plan(run: Run, planned: PromotionPlan, start: Position, noted: dict[str, bytes | None]) -> PromotionPlan:
     """Stage the only step or commit all steps; returns the plan with its commits. The caller holds the lock of writers.
 
     `noted`: path -> bytes that the file must still have, None for no file; it is updated with what each step writes.
     """
     steps, outcome = planned.steps, planned.outcome
-    by = ""
+    reviewer = ""
     if run.request.accept or run.request.reviewed:
-        by = committer(run.place)
+        reviewer = committer(run.place)
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
-    records = [record_of_step(step, outcome.model, run.request.agent or run.config.agent, by) for step in steps]
+    records = [record_of_step(step, outcome.model, run.request.agent or run.config.agent, reviewer) for step in steps]
     records[-1] = replace(records[-1], cursor=outcome.cursor)
     if run.request.mode is Mode.STAGE:
         _stage(run.place, noted, steps[0], records[0])
@@ -346,8 +346,8 @@ def _commit_plan(run: Run, planned: PromotionPlan, before: Position, noted: dict
     with undo_record.together():
         for step, record in zip(steps, records, strict=True):
             message = trailers.with_record(_gated_body(run, step), record)
-            commits.append(commit_files(run.place, before, noted, step.contents, message))
-            before = before._replace(head=commits[-1])
+            commits.append(commit_files(run.place, start, noted, step.contents, message))
+            start = start._replace(head=commits[-1])
             noted |= step.contents
     return replace(planned, outcome=replace(outcome, commits=tuple(commits)))
 
@@ -368,7 +368,7 @@ def blocking_rule(text: str, policy: Policy, path: str = MEMORY) -> str:
     inspection = inspect(text, path, policy)
     if inspection.failures:
         return "scanner-failed"
-    return next((m.rule for m in inspection.matches if m.severity is Severity.BLOCK or m.secret), "")
+    return next((match.rule for match in inspection.matches if match.severity is Severity.BLOCK or match.secret), "")
 
 
 def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
@@ -382,12 +382,13 @@ def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
     return Message("{}, none let through; --explain lists them", counted(len(plan.refused), "candidate"))
 
 
-def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
+def _ensure_clean(repo: Repository, start: Position) -> dict[str, bytes | None]:
     """Path -> bytes of MEMORY.md and the archives in the work tree, None for no file. Raises GitMemError when one of
     them differs from HEAD, staged or not."""
-    assert at.head is not None
-    dirty = [c.path for c in repo.staged_changes() if c.path == MEMORY or c.path.startswith("memory/archive/")]
-    committed = [entry.path for entry in repo.entries(at.head, [MEMORY, "memory/archive"])]
+    assert start.head is not None
+    staged = [change.path for change in repo.staged_changes()]
+    dirty = [path for path in staged if path == MEMORY or path.startswith("memory/archive/")]
+    committed = [entry.path for entry in repo.entries(start.head, [MEMORY, "memory/archive"])]
     reading = Reading(repo)
     for path in {MEMORY, *committed}:
         data = reading.read(path)

@@ -121,13 +121,13 @@ def batch_request(sources: Sequence[Source], existing: Sequence[Fact], words: st
             about = source.about
             rows.append(f"About {json.dumps(about, ensure_ascii=False)}:")
         rows.append(f"{source.label} {json.dumps(source.text, ensure_ascii=False)}")
-    made = Prompt(
+    prompt = Prompt(
         words or packaged_prompt("promote"),
         "\n".join(rows),
         reply_schema([source.label for source in labelled], [fact.id for fact in shown]),
         tuple(dict.fromkeys((source.log.path, source.log.blob) for source in labelled)),
     )
-    return Request(made, labelled)
+    return Request(prompt, labelled)
 
 
 def packaged_prompt(name: str) -> str:
@@ -192,19 +192,19 @@ def ask_in_batches(
             else:
                 waiting[:0] = halves(group)
             continue
-        more, problem = parse_reply(reply, request)
-        run.operations += more
-        uncited = _uncited(group, more)
+        operations, problem = parse_reply(reply, request)
+        run.operations += operations
+        uncited = _uncited(group, operations)
         if reply.stopped:
             run.stop(reply.stopped, [uncited, *waiting])
-        elif (problem or len(more) >= MAX_FACTS) and 0 < len(uncited) < len(group):
+        elif (problem or len(operations) >= MAX_FACTS) and 0 < len(uncited) < len(group):
             waiting.insert(0, uncited)
-        elif reply.cut and not more and len(group) > 1:
+        elif reply.cut and not operations and len(group) > 1:
             waiting[:0] = halves(group)
-        elif problem and not more:
+        elif problem and not operations:
             run.unreadable.append(f"{group[0].log.path}: {problem}")
-        run.readable += bool(more) or not problem
-        facts = f"{counted(len(group), 'line')}: {counted(len(more), 'fact')}"
+        run.readable += bool(operations) or not problem
+        facts = f"{counted(len(group), 'line')}: {counted(len(operations), 'fact')}"
         run.batch += 1
         progress(f"batch {run.batch} of {run.batch + len(waiting)}, {facts}, {monotonic() - start:.0f} s")
     notes = (*run.notes, *run.unreadable)
@@ -226,10 +226,10 @@ class _Run:
     batch: int = 0
     stopped: bool = False
 
-    def stop(self, why: str, unread: Iterable[Sequence[Source]]) -> None:
+    def stop(self, reason: str, unread: Iterable[Sequence[Source]]) -> None:
         """End the run, with a note of the reason and of the number of `unread` lines, which the next run reads."""
         lines = counted(sum(map(len, unread)), "line")
-        self.notes.append(f"{why}; kept: {counted(len(self.operations), 'fact')}; not read: {lines}, the next run's")
+        self.notes.append(f"{reason}; kept: {counted(len(self.operations), 'fact')}; not read: {lines}, the next run's")
         self.stopped = True
 
 

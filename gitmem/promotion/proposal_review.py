@@ -62,7 +62,7 @@ class ChosenOperations:
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """The operations, with their sources moved to the present `logs`. The proposal is not `complete` when the logs
         have changed or an operation was left open."""
-        old, new = ({log.path: log for log in given} for given in (self.seen, logs))
+        old, new = ({log.path: log for log in side} for side in (self.seen, logs))
         moved = [
             replace(operation, sources=tuple(_span_in_present_log(span, old, new) for span in operation.sources))
             for operation in self.operations
@@ -77,16 +77,17 @@ def _keys(logs: Sequence[Log]) -> set[tuple[str, str, frozenset[int]]]:
 def _span_in_present_log(span: Span, old: Mapping[str, Log], new: Mapping[str, Log]) -> Span:
     """The span of the same lines in the present log: on the same line numbers, else at the only place that has them.
     The old span when there is no such place; the plan refuses it then."""
-    before, now = old.get(span.path), new.get(span.path)
-    if before is None or now is None or now.blob == span.blob:
+    old_log, new_log = old.get(span.path), new.get(span.path)
+    if old_log is None or new_log is None or new_log.blob == span.blob:
         return span
-    cited = before.lines[span.start_line - 1 : span.end_line]
-    starts = [n for n in range(1, len(now.lines) - len(cited) + 2) if now.lines[n - 1 : n - 1 + len(cited)] == cited]
+    cited = old_log.lines[span.start_line - 1 : span.end_line]
+    lines = new_log.lines
+    starts = [n for n in range(1, len(lines) - len(cited) + 2) if lines[n - 1 : n - 1 + len(cited)] == cited]
     if span.start_line in starts:
         starts = [span.start_line]
     if len(starts) != 1:
         return span
-    return span._replace(blob=now.blob, start_line=starts[0], end_line=starts[0] + len(cited) - 1)
+    return span._replace(blob=new_log.blob, start_line=starts[0], end_line=starts[0] + len(cited) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +116,17 @@ def offers_of(plan: Plan) -> tuple[OfferedOperation, ...]:
 
 
 def chosen_operations(
-    recorded: RecordedModel, plan: Plan, operations: Sequence[Operation], *, left: bool
+    recorded: RecordedModel, plan: Plan, operations: Sequence[Operation], *, offers_left: bool
 ) -> ChosenOperations:
     """The model that proposes only `operations`, some of those that `plan` offered from the answer in `recorded`.
 
-    `left`: other offers stay open. The proposal is not complete, so that the next run reads the same lines again, if
-    `left`, if the recorded answer was not complete or if `plan` refused something by one of RETRIED_CHECKS. Else the
-    lines count as read, and what was not chosen is not offered again.
+    `offers_left`: other offers stay open. The proposal is not complete, so that the next run reads the same lines
+    again, if `offers_left`, if the recorded answer was not complete or if `plan` refused something by one of
+    RETRIED_CHECKS. Else the lines count as read, and what was not chosen is not offered again.
     """
     whole = recorded.proposal is None or recorded.proposal.complete
-    waits = any(plan.refused_by(why) for why in RETRIED_CHECKS)
-    return ChosenOperations(recorded.id, tuple(operations), recorded.logs, whole and not waits and not left)
+    waits = any(plan.refused_by(check) for check in RETRIED_CHECKS)
+    return ChosenOperations(recorded.id, tuple(operations), recorded.logs, whole and not waits and not offers_left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +143,10 @@ class Review:
     def outcome(self) -> Outcome:
         """The outcome of a dry run of the model's operations. The first call asks the model; later ones move its answer
         to the present logs. Raises what `promote` raises."""
-        recorded, given = self.recorded, self.recorded.proposal
+        recorded, answer = self.recorded, self.recorded.proposal
         model: Model = recorded
-        if given is not None:  # the logs may have grown since
-            model = ChosenOperations(recorded.id, given.operations, recorded.logs, given.complete)
+        if answer is not None:  # the logs may have grown since
+            model = ChosenOperations(recorded.id, answer.operations, recorded.logs, answer.complete)
         return self._run(model, replace(self.request, mode=Mode.NOTHING))
 
     def check_edited(self, plan: Plan, item: OfferedOperation) -> tuple[OfferedOperation, str]:
@@ -153,7 +154,7 @@ class Review:
         it). The second is "" when the plan approves it."""
         request = replace(self.request, mode=Mode.NOTHING, accept=_accepted([item]), reviewed=True)
         try:
-            outcome = self._run(chosen_operations(self.recorded, plan, [item.operation], left=True), request)
+            outcome = self._run(chosen_operations(self.recorded, plan, [item.operation], offers_left=True), request)
         except GitMemError as error:
             return item, error.message
         if outcome.plan.refused:
@@ -162,13 +163,15 @@ class Review:
             item = replace(item, operation=approved.operation, old=approved.old)
         return item, ""
 
-    def accept(self, plan: Plan, items: Sequence[OfferedOperation], *, left: bool, as_shown: bool = False) -> Outcome:
+    def accept(
+        self, plan: Plan, items: Sequence[OfferedOperation], *, offers_left: bool, as_shown: bool = False
+    ) -> Outcome:
         """Promote `items`, which `plan` offered; the commit names the person.
 
-        `left`: the other offers stay open. `as_shown`: raise Changed if an item would not be promoted or would replace
-        another fact than the one shown. Raises the errors of `promote`.
+        `offers_left`: the other offers stay open. `as_shown`: raise Changed if an item would not be promoted or would
+        replace another fact than the one shown. Raises the errors of `promote`.
         """
-        run = chosen_operations(self.recorded, plan, [item.operation for item in items], left=left)
+        run = chosen_operations(self.recorded, plan, [item.operation for item in items], offers_left=offers_left)
         shown = None
         if as_shown:
             shown = {fact_id(item.operation.text): item.old.id if item.old else "" for item in items}

@@ -83,11 +83,11 @@ def compare_and_save(
         "at": now.isoformat(timespec="seconds"), "commit": head, "settings": _settings(config),
         "facts": {r.question.fact: {name: r.figures[name] for name in FIGURES} for r in results if r.question.fact},
     }  # fmt: skip
-    before = _read(folder)
+    last_run = _read(folder)
     write_atomic(folder, RUN, json.dumps(run).encode(), private=True)
-    if not before:
+    if not last_run:
         return None
-    return _differences(repo, before, run, results)
+    return _differences(repo, last_run, run, results)
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -103,25 +103,25 @@ def _read(folder: Path) -> dict[str, Any]:
 
 
 def _differences(
-    repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[QuestionResult]
+    repo: Repository, last_run: Mapping[str, Any], run: Mapping[str, Any], results: Sequence[QuestionResult]
 ) -> RunDifferences:
-    """The differences of the run `new`, with `results`, from the run `old`."""
-    both = [result for result in results if result.question.fact in old["facts"]]
-    then = {result.question.fact: _figures(old["facts"][result.question.fact]) for result in both}
-    moved = [(r.question.query, r.figures["hit@5"] - then[r.question.fact]["hit@5"]) for r in both]
-    known = sorted(old["settings"].keys() & new["settings"].keys())  # another version may have other settings
-    pairs = {name: (old["settings"][name], new["settings"][name]) for name in known}
+    """The differences of `run`, with `results`, from `last_run`."""
+    shared = [result for result in results if result.question.fact in last_run["facts"]]
+    old_figures = {result.question.fact: _figures(last_run["facts"][result.question.fact]) for result in shared}
+    differences = [(r.question.query, r.figures["hit@5"] - old_figures[r.question.fact]["hit@5"]) for r in shared]
+    names = sorted(last_run["settings"].keys() & run["settings"].keys())  # another version may have other settings
+    pairs = {name: (last_run["settings"][name], run["settings"][name]) for name in names}
     figures = []
-    for name in FIGURES if both else ():
-        before = sum(then[result.question.fact][name] for result in both) / len(both)
-        figures.append((name, before, sum(result.figures[name] for result in both) / len(both)))
+    for name in FIGURES if shared else ():
+        old_mean = sum(old_figures[result.question.fact][name] for result in shared) / len(shared)
+        figures.append((name, old_mean, sum(result.figures[name] for result in shared) / len(shared)))
     return RunDifferences(
-        str(old["at"]),
-        _commits_between(repo, old["commit"], new["commit"]),
-        tuple(ChangedSetting(name, str(before), str(now)) for name, (before, now) in pairs.items() if before != now),
+        str(last_run["at"]),
+        _commits_between(repo, last_run["commit"], run["commit"]),
+        tuple(ChangedSetting(name, str(old), str(new)) for name, (old, new) in pairs.items() if old != new),
         tuple(figures),
-        tuple(query for query, difference in moved if difference > 0),
-        tuple(query for query, difference in moved if difference < 0),
+        tuple(query for query, difference in differences if difference > 0),
+        tuple(query for query, difference in differences if difference < 0),
     )
 
 
@@ -147,5 +147,5 @@ def _commits_between(repo: Repository, old: str, new: str) -> int:
 
 def _settings(config: Config) -> dict[str, str]:
     """The settings of search: name -> value. Of a path only the last part is kept."""
-    named = [(git_name(name), getattr(config, name)) for name in SETTINGS if tunable(name)]
-    return {name: str(value).rpartition("/")[2] for name, value in named}
+    values = [(git_name(name), getattr(config, name)) for name in SETTINGS if tunable(name)]
+    return {name: str(value).rpartition("/")[2] for name, value in values}

@@ -62,30 +62,30 @@ class FactQuestion:
 # -- making ----------------------------------------------------------------------------------------------------------
 
 
-def fact_questions(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[str, str]) -> list[FactQuestion]:
+def fact_questions(facts: Iterable[tuple[str, Fact]], today: date, earlier: Mapping[str, str]) -> list[FactQuestion]:
     """The facts of MEMORY.md that are true today, each once, with a question. Facts with a secret are left out.
 
-    `known`: fact id -> question of an earlier run, "" for a fact that is not asked about. Other facts get a question
+    `earlier`: fact id -> question of an earlier run, "" for a fact that is not asked about. Other facts get a question
     from a template.
     """
-    asked: dict[str, FactQuestion] = {}
+    questions: dict[str, FactQuestion] = {}
     for path, fact in facts:
         has_secret = without_secrets([fact.text])[0] != fact.text
-        if fact.id in asked or kind(path) is not Kind.MEMORY or memory_facts.expired(fact, today) or has_secret:
+        if fact.id in questions or kind(path) is not Kind.MEMORY or memory_facts.expired(fact, today) or has_secret:
             continue
-        question = known.get(fact.id)
+        question = earlier.get(fact.id)
         if question is None:
             question = template(fact.text, fact.get("type"))
-        asked[fact.id] = FactQuestion(fact, path, question)
-    return list(asked.values())
+        questions[fact.id] = FactQuestion(fact, path, question)
+    return list(questions.values())
 
 
-def template(text: str, of: str = "") -> str:
+def template(text: str, fact_type: str = "") -> str:
     """A question about the topic of a fact, from a template in its language, cut to MAX_QUESTION_CHARS; "" when the
-    fact has no topic. `of`: the type of the fact."""
+    fact has no topic. `fact_type`: the type of the fact."""
     language = _language(text)
-    label, colon, rest = text.partition(":")
-    if colon and rest[:1].isspace() and 0 < len(label.split()) <= MAX_TOPIC_WORDS:
+    label, colon, statement = text.partition(":")
+    if colon and statement[:1].isspace() and 0 < len(label.split()) <= MAX_TOPIC_WORDS:
         topic = label
     else:
         topic = _topic(_OPENING.sub("", text).strip() or text, language)
@@ -93,7 +93,7 @@ def template(text: str, of: str = "") -> str:
     forms = ASKED[language]
     if not topic:
         return ""
-    return forms.get(of, forms[""]).format(topic)[:MAX_QUESTION_CHARS]
+    return forms.get(fact_type, forms[""]).format(topic)[:MAX_QUESTION_CHARS]
 
 
 def _language(text: str) -> str:
@@ -132,7 +132,7 @@ def questions_by_model(facts: Sequence[FactQuestion], model: LanguageModel) -> t
     """(the facts with questions of the model, in order; sentences about problems). A fact for which the model writes
     none keeps its question, and so do the facts that are left when the budget is used up. Raises ModelUnavailable if
     the model cannot be loaded or gives no reply."""
-    asked: list[FactQuestion] = []
+    questions: list[FactQuestion] = []
     problems: list[str] = []
     with model.run() as complete:
         for start in range(0, len(facts), MAX_BATCH_FACTS):
@@ -144,14 +144,14 @@ def questions_by_model(facts: Sequence[FactQuestion], model: LanguageModel) -> t
                 reply = complete(Prompt(packaged_prompt("questions"), "\n".join(shown), _schema(list(labels)), origins))
             except OutOfBudget as error:
                 problems.append(f"{error}; the other {counted(len(facts) - start, 'question')} are of the template")
-                asked += facts[start:]
+                questions += facts[start:]
                 break
-            found, problem = parse_objects(reply.text[:MAX_REPLY_CHARACTERS])
+            rows, problem = parse_objects(reply.text[:MAX_REPLY_CHARACTERS])
             if problem:
                 problems += [problem]
-            written = {str(row.get("line")): _one_line(row.get("question")) for row in found}
-            asked += [replace(item, question=written.get(label) or item.question) for label, item in labels.items()]
-    return asked, problems
+            texts = {str(row.get("line")): _one_line(row.get("question")) for row in rows}
+            questions += [replace(item, question=texts.get(label) or item.question) for label, item in labels.items()]
+    return questions, problems
 
 
 def _one_line(text: object) -> str:
@@ -183,18 +183,18 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
 # -- reviewing and keeping -------------------------------------------------------------------------------------------
 
 
-def review_text(asked: Iterable[FactQuestion]) -> str:
+def review_text(questions: Iterable[FactQuestion]) -> str:
     """The text in which a person edits the questions: HEAD, then each question at the margin with its fact indented
     below it."""
     return HEAD + "".join(
-        f"\n{item.question or '# (no question)'}\n    {item.fact.id} {item.fact.text}\n" for item in asked
+        f"\n{item.question or '# (no question)'}\n    {item.fact.id} {item.fact.text}\n" for item in questions
     )
 
 
-def parse_reviewed(text: str, asked: Sequence[FactQuestion]) -> list[FactQuestion]:
-    """The facts of `asked` with the questions in `text`, a `review_text` that a person edited; "" for a deleted
+def parse_reviewed(text: str, questions: Sequence[FactQuestion]) -> list[FactQuestion]:
+    """The facts of `questions` with the questions in `text`, a `review_text` that a person edited; "" for a deleted
     question. A question counts only when the fact is on the next indented line."""
-    items = {item.fact.id: replace(item, question="") for item in asked}
+    items = {item.fact.id: replace(item, question="") for item in questions}
     question = ""
     for line in text.split("\n"):
         if line[:1].isspace() and line.strip():
@@ -207,20 +207,20 @@ def parse_reviewed(text: str, asked: Sequence[FactQuestion]) -> list[FactQuestio
     return list(items.values())
 
 
-def file_text(asked: Iterable[FactQuestion], before: Iterable[tuple[str, LabelledQuestion]] = ()) -> str:
+def file_text(questions: Iterable[FactQuestion], old_rows: Iterable[tuple[str, LabelledQuestion]] = ()) -> str:
     """The file of questions that `git mem eval` reads, a JSON object on each line. A fact without a question is in it
     too, so that it is not asked about again.
 
-    `before`: (line, its question) of the old file. Lines of other facts, and unchanged ones, stay as they are.
+    `old_rows`: (line, its question) of the old file. Lines of other facts, and unchanged ones, stay as they are.
     """
-    new = {item.fact.id: item for item in asked}
+    items = {item.fact.id: item for item in questions}
     lines = []
-    for line, old in before:
-        item = new.get(old.fact)
-        if item is None or item.question == old.query:
-            new.pop(old.fact, None)
+    for line, old_question in old_rows:
+        item = items.get(old_question.fact)
+        if item is None or item.question == old_question.query:
+            items.pop(old_question.fact, None)
             lines.append(line)
-    for item in new.values():
+    for item in items.values():
         value = {"query": item.question, "category": item.fact.get("type"), "fact": item.fact.id}
         lines.append(json.dumps(value, ensure_ascii=False))
     return "".join(f"{line}\n" for line in lines)

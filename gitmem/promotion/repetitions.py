@@ -72,19 +72,19 @@ def merge_repetitions(
 
 def _repetitions(memory: Memory, may_merge: Callable[[Fact, Fact], bool]) -> Iterator[tuple[int, int]]:
     """(index of the fact to keep, index of the fact that repeats it) in `memory.entries`."""
-    seen: dict[tuple[object, ...], int] = {}
+    indexes: dict[tuple[object, ...], int] = {}
     for index, entry in enumerate(memory.entries):
         if not _is_mergeable(memory, entry):
             continue
         equal = (entry.fact.get(key) for key in EQUAL_KEYS)
-        first = seen.setdefault((entry.form, _folded_trail(entry.fact), wording(entry.fact), *equal), index)
+        first = indexes.setdefault((entry.form, _folded_trail(entry.fact), wording(entry.fact), *equal), index)
         if first == index:
             continue
-        one, other = memory.entries[first].fact, entry.fact
-        types = {fact.get("type") for fact in (one, other)} - {""}
-        if not may_merge(one, other) or len(types) > 1 or is_settled(one, other) or (pinned(one) and pinned(other)):
+        fact, other = memory.entries[first].fact, entry.fact
+        types = {fact.get("type") for fact in (fact, other)} - {""}
+        if not may_merge(fact, other) or len(types) > 1 or is_settled(fact, other) or (pinned(fact) and pinned(other)):
             continue
-        if is_preferred(other, one):
+        if is_preferred(other, fact):
             yield index, first
         elif not pinned(other):
             yield first, index

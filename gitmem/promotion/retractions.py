@@ -101,15 +101,15 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
                 continue
             if not may_be_one_topic(_line_topic(old.line), _line_topic(item.line)):
                 continue
-            own = content_words(old.line.text)
-            shared = own & topic
+            words = content_words(old.line.text)
+            shared = words & topic
             # A bare "scratch that" is about the line before it; any other line says what it is about.
             is_next = later - earlier == 1 and is_bare(item.line) and old.result.kind == "decision"
             is_paired = bool(old.line.period and item.line.period and shared) and item.keep
             needed: float = 1
             if strength == 1:
-                needed = max(2, MIN_SHARED * min(len(own), len(topic)))
-            if is_next or ((is_paired or len(shared) >= needed) and covers_matter(item.line, topic, own, strength)):
+                needed = max(2, MIN_SHARED * min(len(words), len(topic)))
+            if is_next or ((is_paired or len(shared) >= needed) and covers_matter(item.line, topic, words, strength)):
                 result[earlier] = replace(old, retracted=_on_line(item))
                 retracted_by[_claim_key(old)] = later
     return result
@@ -131,25 +131,25 @@ def _claim_key(item: ScoredLine) -> str:
     return " ".join(without_deciding_words(item.line.text).casefold().split()).rstrip(".。")
 
 
-def covers_matter(line: Candidate, topic: frozenset[str], own: frozenset[str], strength: int) -> bool:
-    """Whether the retracting `line`, with the words `topic`, is about the matter of a line with the words `own`: `the
+def covers_matter(line: Candidate, topic: frozenset[str], words: frozenset[str], strength: int) -> bool:
+    """Whether the retracting `line`, with the words `topic`, is about the matter of a line with these `words`: `the
     design team uses Linear instead of Jira` does not retract the mobile team's Jira.
 
-    The line may lack one word of `own`, the replaced value, and none when it names that value (`instead of Jira`). A
+    The line may lack one word of `words`, the replaced value, and none when it names that value (`instead of Jira`). A
     line that only retracts, or that names the decision, may lack more. `strength`: its `retraction_strength`.
     """
     stems = {word[:STEM] for word in topic}
-    missing = {word for word in own if word[:STEM] not in stems and word not in _VERBS and not word.endswith("다")}
-    if _IN_PLACE.search(line.whole) and own & topic:
+    missing = {word for word in words if word[:STEM] not in stems and word not in _VERBS and not word.endswith("다")}
+    if _IN_PLACE.search(line.whole) and words & topic:
         return not missing
     if strength == 2:
-        pairs = sum("\u3400" <= word[0] <= "\u9fff" for word in own)  # a missing word of Han is missing in three pairs
+        pairs = sum("\u3400" <= word[0] <= "\u9fff" for word in words)  # a missing word of Han is in three pairs
         return (
             len(missing) <= max(1, MIN_SHARED * 2 * pairs)
             or _A_DECISION.search(line.whole) is not None
-            or len(topic) <= len(own & topic) + 1
+            or len(topic) <= len(words & topic) + 1
         )
-    return len(missing) <= 1 or len(missing) * 2 <= len(own)
+    return len(missing) <= 1 or len(missing) * 2 <= len(words)
 
 
 def is_bare(line: Candidate) -> bool:
@@ -180,27 +180,27 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
     retracted_by: dict[str, tuple[int, int]] = {}  # claim of a retracted line -> (log, line) that retracted it
     for number, (log, notes) in enumerate(zip(logs, scored, strict=True)):
         for row, item in enumerate(notes):
-            where = f"by {log.path} line {item.line.number}"
+            retracted_by_line = f"by {log.path} line {item.line.number}"
             if item.is_retractable:  # a retracted decision is made again: its retraction is retracted
-                then, index = retracted_by.pop(_claim_key(item), (number, -1))
-                if then < number and result[then][index].is_retractable:
-                    result[then][index] = replace(result[then][index], retracted=where)
+                old_log, index = retracted_by.pop(_claim_key(item), (number, -1))
+                if old_log < number and result[old_log][index].is_retractable:
+                    result[old_log][index] = replace(result[old_log][index], retracted=retracted_by_line)
             strength = retraction_strength(item.line)
             if strength == 0 or not (item.keep or strength == 2):
                 continue
             topic = content_words(item.line.text)
             votes = Counter(place for word in topic if len(places[word]) <= MAX_LINES_OF_WORD for place in places[word])
-            for (then, index), shared in votes.items():
-                old = result[then][index]
-                own = content_words(old.line.text)
-                is_same = same_topic(shared, topic, own, strength) or _retracts_whole(item, topic, own)
+            for (old_log, index), shared in votes.items():
+                old = result[old_log][index]
+                words = content_words(old.line.text)
+                is_same = same_topic(shared, topic, words, strength) or _retracts_whole(item, topic, words)
                 if (
                     old.keep
                     and is_same
                     and may_be_one_topic(_line_topic(old.line), _line_topic(item.line))
                     and covers_matter(item.line, topic, content_words(without_deciding_words(old.line.text)), strength)
                 ):
-                    result[then][index] = replace(old, retracted=where)
+                    result[old_log][index] = replace(old, retracted=retracted_by_line)
                     retracted_by[_claim_key(old)] = (number, row)
         row_of: dict[str, int] = {}  # `retracted` of the lines that a line of this log retracts -> row of that line
         for row, item in enumerate(notes):
@@ -216,12 +216,12 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
     return result
 
 
-def _retracts_whole(item: ScoredLine, topic: frozenset[str], own: frozenset[str]) -> bool:
+def _retracts_whole(item: ScoredLine, topic: frozenset[str], words: frozenset[str]) -> bool:
     """Whether a line has words that only retractions have, is not worth keeping itself, and either names a decision or
-    plan or has all words of the earlier line. `topic`: content words of the line. `own`: content words of the earlier
+    plan or has all words of the earlier line. `topic`: content words of the line. `words`: those of the earlier
     line."""
     only_retracts = not item.keep and retraction_strength(item.line) == 2
-    return only_retracts and (own <= topic or _A_DECISION.search(item.line.whole) is not None)
+    return only_retracts and (words <= topic or _A_DECISION.search(item.line.whole) is not None)
 
 
 def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
@@ -236,25 +236,25 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
     for fact in existing:
         if fact.get("type", "decision") not in RETRACTABLE:
             continue
-        own = content_words(fact.text)
-        shared = len(topic & own)
-        is_enough = shared >= MIN_FACT_SHARE * len(topic | own)
-        known = statement_topic(fact.text, fact.trail, fact.get(ABOUT))
+        fact_words = content_words(fact.text)
+        shared = len(topic & fact_words)
+        is_enough = shared >= MIN_FACT_SHARE * len(topic | fact_words)
+        fact_topic = statement_topic(fact.text, fact.trail, fact.get(ABOUT))
         if (
             shared > best
             and is_enough
-            and same_topic(shared, topic, own, strength)
-            and may_be_one_topic(known, _line_topic(item.line))
+            and same_topic(shared, topic, fact_words, strength)
+            and may_be_one_topic(fact_topic, _line_topic(item.line))
         ):
             best, best_fact = shared, fact.id
     return best_fact
 
 
-def same_topic(shared: int, a: frozenset[str], b: frozenset[str], strength: int) -> bool:
-    """Whether a retracting line and another one share enough words to be about one topic. `shared`: their number; `a`,
-    `b`: the words of both. They must share two words (three for a retraction of strength 1) and MIN_SHARED of the
-    shorter one's words.
+def same_topic(shared: int, words: frozenset[str], other_words: frozenset[str], strength: int) -> bool:
+    """Whether a retracting line and another one share enough words to be about one topic. `shared`: their number;
+    `words`, `other_words`: the words of both. They must share two words (three for a retraction of strength 1) and
+    MIN_SHARED of the shorter one's words.
 
     Not `is_near_duplicate` of memory/similarity.py: a retracting line often names the other in two words of twenty.
     """
-    return shared >= (2 if strength == 2 else 3) and shared >= MIN_SHARED * min(len(a), len(b))
+    return shared >= (2 if strength == 2 else 3) and shared >= MIN_SHARED * min(len(words), len(other_words))

@@ -41,9 +41,9 @@ class ScoreCache:
         number is not `lines`."""
         if self._rows is None:
             self._rows = _read(self._folder)
-        found = self._rows.get(log_key(log))
-        if found is not None and len(found) == lines:
-            return found
+        results = self._rows.get(log_key(log))
+        if results is not None and len(results) == lines:
+            return results
         return None
 
     def put(self, scored: Sequence[tuple[Log, Sequence[CueResult]]]) -> None:

@@ -160,12 +160,12 @@ def _between_facts(memory: Memory, earlier: PlacedFact, later: PlacedFact, answe
 def _entry(memory: Memory, row: PlacedFact) -> Entry:
     """The entry of a fact, on its line or on another one. Of facts with one text below several headings it is the one
     with the trail of `row`. Raises Changed when the fact is gone."""
-    found = [entry for entry in memory.entries if entry.fact.id == row.fact.id]
-    if len(found) > 1:
-        found = [entry for entry in found if entry.fact.trail == row.fact.trail]
-    if not found:
+    entries = [entry for entry in memory.entries if entry.fact.id == row.fact.id]
+    if len(entries) > 1:
+        entries = [entry for entry in entries if entry.fact.trail == row.fact.trail]
+    if not entries:
         raise _changed(row)
-    return next((entry for entry in found if entry.fact.line == row.fact.line), found[0])
+    return next((entry for entry in entries if entry.fact.line == row.fact.line), entries[0])
 
 
 def _ensure_open(earlier: Fact, later: Fact, row: PlacedFact) -> None:
@@ -206,19 +206,19 @@ def put_in_place(memory: Memory, kept: PlacedFact, gone: PlacedFact, today: date
 
     Raises Changed when a fact is gone, UsageError when items are below both or the text cannot be there.
     """
-    entry, other = _entry(memory, kept), _entry(memory, gone)
-    more, archive_key = [(SUPERSEDES, gone.fact.id)], SUPERSEDED_BY
+    entry, gone_entry = _entry(memory, kept), _entry(memory, gone)
+    added_keys, archive_key = [(SUPERSEDES, gone.fact.id)], SUPERSEDED_BY
     if same or kept.fact.id == gone.fact.id:  # a fact does not supersede its own text
-        more, archive_key = [], SAME_AS
-    if facts.pinned(other.fact) and not facts.pinned(entry.fact):
-        more.append(("pinned", "true"))
-    meta: Meta = tuple(dict.fromkeys((*_without_proposal(entry.fact), *more)))
-    with as_usage_error(gone.path, other):
-        moved = archiving.superseded_entry(other.fact, kept.fact.id, today, archive_key)
-        if not memory.below(other):
+        added_keys, archive_key = [], SAME_AS
+    if facts.pinned(gone_entry.fact) and not facts.pinned(entry.fact):
+        added_keys.append(("pinned", "true"))
+    meta: Meta = tuple(dict.fromkeys((*_without_proposal(entry.fact), *added_keys)))
+    with as_usage_error(gone.path, gone_entry):
+        moved = archiving.superseded_entry(gone_entry.fact, kept.fact.id, today, archive_key)
+        if not memory.below(gone_entry):
             memory = facts.with_comment(memory, entry, meta)
             return Change(facts.remove(memory, _entry(memory, gone)), (moved,))
-        if [fact for fact in memory.below(entry) if fact.line != other.start]:
+        if [fact for fact in memory.below(entry) if fact.line != gone_entry.start]:
             raise ValueError("facts stand below both, and only a person can say where these go")
         text = entry.fact.text
         memory = facts.remove(memory, entry)
@@ -235,7 +235,7 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     earlier, later = pair.earlier_first
     data = reading.read(later.path) or b""
     statements = comparable_statements(facts.split_lines(data))
-    line = next((each for each in statements if fact_id(each.text) == later.fact.id), None)
+    line = next((statement for statement in statements if fact_id(statement.text) == later.fact.id), None)
     if line is None:
         raise _changed(later)
     entry = _entry(memory, earlier)
@@ -265,6 +265,6 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     if later.day:
         meta.append(("from", later.day))
     with as_usage_error(earlier.path, entry):
-        new = facts.supersede(memory, entry, text, meta)
+        new_memory = facts.supersede(memory, entry, text, meta)
         moved = archiving.superseded_entry(entry.fact, fact_id(text), today)
-    return Change(new, (moved,), links)
+    return Change(new_memory, (moved,), links)

@@ -231,7 +231,7 @@ def accept(view: View, form: dict[str, str]) -> Response:
                 raise Changed("memory changed since this was shown", "look at it as it is now")
             item = checked
         left = len(offers_of(outcome.plan)) > 1
-        done = review.accept(outcome.plan, [item], left=left, as_shown=True)
+        done = review.accept(outcome.plan, [item], offers_left=left, as_shown=True)
     except Changed as error:
         return page(view, 409, form=form, problem=error.message)
     return view.redirect("review", done=done.commits[-1], n=number, **_filters(form))
@@ -298,7 +298,7 @@ def accept_chosen(view: View, form: dict[str, str]) -> Response:
     try:
         review, outcome, items = _chosen(view, form)
         left = len(offers_of(outcome.plan)) > len(items)
-        done = review.accept(outcome.plan, items, left=left, as_shown=True)
+        done = review.accept(outcome.plan, items, offers_left=left, as_shown=True)
     except (Changed, UsageError) as error:
         return page(view, 409, form=form, problem=error.message)
     return view.redirect("review", done=done.commits[-1], **_filters(form))
