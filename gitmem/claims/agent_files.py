@@ -90,5 +90,5 @@ def skill_folder(path: str) -> str:
     """The folder `skills/NAME`, with the folders above it, that a file is in; the path itself if the file is in
     none."""
     parts = path.split("/")
-    index = next((index for index, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
-    return "/".join(parts[: index + 2]) if index >= 0 else path
+    index = next((index for index, part in enumerate(parts[:-2]) if part.lower() == "skills"), None)
+    return "/".join(parts[: index + 2]) if index is not None else path

@@ -46,8 +46,8 @@ def folder_of_path(path: str, whole: Collection[str] = ()) -> str:
     init --in`).
     """
     parts = path.split("/")
-    index = next((index for index, part in enumerate(parts[:-1]) if part == MEMORY_FOLDER), -1)
-    if index < 0:
+    index = next((index for index, part in enumerate(parts[:-1]) if part == MEMORY_FOLDER), None)
+    if index is None:
         if parts[-1] != MEMORY_FILE:
             return ""
         index = len(parts) - 1

@@ -107,13 +107,7 @@ def lapsed_facts(
         if own_state is not State.HOLDS:
             texts.setdefault(ident, own_state)
         states.append((fact, ident, texts.get(ident, State.HOLDS)))
-    cited: dict[str, list[_Citation]] = {}
-    for fact, ident, state in states:
-        if ident in holding:
-            state = State.HOLDS
-        for span in cited_spans(fact.meta):
-            citation = _Citation(span.start_line, span.end_line, fact.text, state)
-            cited.setdefault(span.path, []).append(citation)
+    cited = _citations(states, holding)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
     all_facts = [*facts, *archived]
     last_days: dict[str, date] = {}
@@ -127,6 +121,19 @@ def lapsed_facts(
             if len(words) >= MIN_FACT_CHARACTERS:
                 repeated.append((words, ident))
     return LapsedFacts(today, texts, cited, _replaced_since(fact for fact, _ in all_facts), last_days, repeated)
+
+
+def _citations(states: Iterable[tuple[Statement, str, State]], holding: Collection[str]) -> dict[str, list[_Citation]]:
+    """Path -> the line ranges of it that facts cite. `states`: (fact, its id, its state). `holding`: ids of facts that
+    hold, whatever their state in `states`."""
+    cited: dict[str, list[_Citation]] = {}
+    for fact, ident, state in states:
+        if ident in holding:
+            state = State.HOLDS
+        for span in cited_spans(fact.meta):
+            citation = _Citation(span.start_line, span.end_line, fact.text, state)
+            cited.setdefault(span.path, []).append(citation)
+    return cited
 
 
 def _with_ids(statements: Iterable[Statement]) -> list[tuple[Statement, str]]:

@@ -9,7 +9,7 @@ complete.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -25,7 +25,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, text_at
 from gitmem.git.worktree import locked
 from gitmem.memory import facts
-from gitmem.memory.archiving import with_archives
+from gitmem.memory.archiving import ArchiveEntry, with_archives
 from gitmem.memory.fact import Fact, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, by_person
 from gitmem.memory.percent_encoding import encode
@@ -214,18 +214,10 @@ def _make_plan(run: Run) -> ConsolidationPlan:
         if may_consolidate(pair.new.fact, pair.old.fact)
         and not any((row.fact.id, row.fact.line) in merged for row in (pair.new, pair.old))
     ]  # fmt: skip
-    replacements: list[Replacement] = []
-    to_ask: list[Rival] = []
-    for pair in pairs:
-        change = None
-        if len(moved) < limit and _is_sure(pair):
-            change = _replacement(memory, pair, today)
-        if change is not None:
-            earlier, later = pair.earlier_first
-            replacements.append(Replacement(later.fact, earlier.fact, pair.reason))
-            memory = change.memory
-            moved = [*moved, *change.moved]
+    memory, replacements, replaced = _replace_sure_pairs(memory, pairs, today, limit - len(moved))
+    moved += replaced
     replaced_ids = {(replacement.gone.id, replacement.kept.id) for replacement in replacements}
+    to_ask = []
     for pair in pairs:
         earlier, later = pair.earlier_first
         if (earlier.fact.id, later.fact.id) not in replaced_ids and _is_worth_asking(pair):
@@ -258,6 +250,25 @@ def _pair_filter(repo: Repository, base: str, reverted: Declined) -> Callable[[F
         return is_new and not reverted.has_pair(fact.id, other.id)
 
     return may_consolidate
+
+
+def _replace_sure_pairs(
+    memory: Memory, pairs: Iterable[Rival], today: date, limit: int
+) -> tuple[Memory, list[Replacement], list[ArchiveEntry]]:
+    """(memory after the replacements of sure pairs, the replacements, the facts to add to the archive). At most `limit`
+    facts leave."""
+    replacements: list[Replacement] = []
+    moved: list[ArchiveEntry] = []
+    for pair in pairs:
+        change = None
+        if len(moved) < limit and _is_sure(pair):
+            change = _replacement(memory, pair, today)
+        if change is not None:
+            earlier, later = pair.earlier_first
+            replacements.append(Replacement(later.fact, earlier.fact, pair.reason))
+            memory = change.memory
+            moved += change.moved
+    return memory, replacements, moved
 
 
 def _is_sure(pair: Rival) -> bool:

@@ -175,8 +175,8 @@ def run_questions(
 def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     """Name -> value, 0..1, of all figures of one question. `hits`: best first; the texts of a hit's sources count as
     lines of the hit. All figures are 0 if the question has no answer."""
-    wanted = _answer_numbers(question)
-    total = len(set(wanted.values())) or 1
+    answer_numbers = _answer_numbers(question)
+    total = len(set(answer_numbers.values())) or 1
     fact_terms = terms(question.text) if question.text else set()
     covered: set[int] = set()
     within = dict.fromkeys(TOKENS, 0)
@@ -186,21 +186,20 @@ def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[st
     rank = 0
     for rank, hit in enumerate(hits, 1):
         lines = hit.text.split("\n")
+        last_line = hit.start_line + len(lines) - 1
         shown = [(hit.path, number, line) for number, line in enumerate(lines, hit.start_line)]
         for source in hit.sources:  # which are read with the fact
             texts = source.text.split("\n") if source.text else []
             shown += [(source.path, number, line) for number, line in enumerate(texts, source.start_line)]
         for path, number, line in shown:
             characters += len(line) + 1
-            answers = wanted.get((path, number))
-            if answers is None and hit.commit and hit.kind and number == hit.start_line + len(lines) - 1 and fact_terms:
-                answers = None
-                if len(fact_terms & terms(f"{hit.subject} {hit.text}")) >= MIN_COMMIT_SHARE * len(fact_terms):
-                    answers = 0
-            if answers is not None:
+            answer = answer_numbers.get((path, number))
+            if answer is None and number == last_line and _is_commit_of_fact(hit, fact_terms):
+                answer = 0
+            if answer is not None:
                 first_hit = first_hit or rank
-                if answers not in covered:
-                    covered.add(answers)
+                if answer not in covered:
+                    covered.add(answer)
                     for tokens in TOKENS:
                         within[tokens] += characters <= tokens * CHARACTERS_A_TOKEN
         if rank in RANKS:
@@ -216,6 +215,13 @@ def question_figures(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[st
     for tokens in TOKENS:
         figures[f"share@{tokens}"] = within[tokens] / total
     return figures
+
+
+def _is_commit_of_fact(hit: Hit, fact_terms: set[str]) -> bool:
+    """Whether a hit is a commit with MIN_COMMIT_SHARE of the terms of the fact that is asked for."""
+    if not (hit.commit and hit.kind and fact_terms):
+        return False
+    return len(fact_terms & terms(f"{hit.subject} {hit.text}")) >= MIN_COMMIT_SHARE * len(fact_terms)
 
 
 def _answer_numbers(question: LabelledQuestion) -> dict[tuple[str, int], int]:
@@ -306,10 +312,10 @@ def parse_floors(texts: Sequence[str]) -> list[tuple[str, float]]:
     for text in texts:
         name, _, value = text.partition("=")
         try:
-            number = float(value)
+            number: float | None = float(value)
         except ValueError:
-            number = -1.0
-        if name not in names or not 0 <= number <= 1:
+            number = None
+        if name not in names or number is None or not 0 <= number <= 1:
             raise UsageError(f"'{text}' is no floor", f"one of {', '.join(sorted(names))}, as in recall@5=0.9")
         limits.append((name, number))
     return limits
