@@ -109,16 +109,16 @@ class Imported:
 
 
 def plan_import(
-    source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "", *, history: bool = True
+    source: Path, config: Config, environ: Mapping[str, str], work_tree: Path, into: str = "", *, history: bool = True
 ) -> Plan:
-    """Plan the import of `source` into the work tree `here`; writes nothing.
+    """Plan the import of `source` into the work tree `work_tree`; writes nothing.
 
     `into`: a folder below memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. `history`:
     whether a history of the source is wanted. Raises UsageError if the source is missing, if one of the two folders
     contains the other, or if the .gitmem.toml here is not TOML, UntrustedRepository if Git does not trust the source
     whose history is wanted, and GitMemError if the source has more than MAX_FILES files.
     """
-    ensure_elsewhere(source, here, "notes")
+    ensure_elsewhere(source, work_tree, "notes")
     source = Path(os.path.expanduser(source)).absolute()
     names, left_out = markdown_below(source)
     shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])
@@ -143,7 +143,7 @@ def plan_import(
         if content.problem:
             left_out.append((name, content.problem))
             continue
-        existing = _existing(here, target, limit)
+        existing = _existing(work_tree, target, limit)
         if existing is not None and existing != content.data and existing not in template_versions(target):
             left_out.append((name, f"'{target}' is there already and says something else"))
             continue
@@ -155,13 +155,13 @@ def plan_import(
         if content.masks:
             masked.append((name, content.masks))
         files.append((name, target, content.data))
-    daily, text = _daily(source, [(name, target) for name, target, _ in files], config, here)
+    daily, text = _daily(source, [(name, target) for name, target, _ in files], config, work_tree)
     history = history and _is_root(source, environ)
     return Plan(source, shape, tuple(files), tuple(left_out), tuple(masked), history, daily, text, frozenset(unchanged))
 
 
 def _daily(
-    source: Path, moved: Sequence[tuple[str, str]], config: Config, here: Path
+    source: Path, moved: Sequence[tuple[str, str]], config: Config, work_tree: Path
 ) -> tuple[tuple[tuple[str, int], ...], bytes | None]:
     """(pattern, number) of the daily notes that no setting here covers, and the new bytes of .gitmem.toml.
 
@@ -175,7 +175,7 @@ def _daily(
     (folder,) = prefixes
     counts = [(folder + pattern, number) for pattern, number in daily_patterns(source, [name for name, _ in notes])]
     daily = tuple((pattern, number) for pattern, number in counts if number)
-    old_text = settings_now(here) or b""
+    old_text = settings_now(work_tree) or b""
     text = daily_settings_text(old_text.decode("utf-8", "replace"), [pattern for pattern, _ in daily]).encode()
     if not daily or text == old_text:
         return daily, None
@@ -197,10 +197,10 @@ def without_ignored(repo: Repository, plan: Plan) -> Plan:
     )
 
 
-def ensure_elsewhere(source: Path, here: Path, subcommand: str) -> None:
+def ensure_elsewhere(source: Path, work_tree: Path, subcommand: str) -> None:
     """Raise UsageError if `source` is not a folder, or if one of the folders contains the other. `subcommand`: that
     of `git mem import`, for the hint."""
-    top, target = Path(os.path.expanduser(source)), here.resolve()
+    top, target = Path(os.path.expanduser(source)), work_tree.resolve()
     if not top.is_dir():
         raise UsageError(f"there is no folder '{source}'", f"git mem import {subcommand} FOLDER --dry-run")
     top = top.resolve()
@@ -414,11 +414,11 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
     }
 
 
-def _existing(here: Path, path: str, limit: int = MAX_MEMORY_FILE_BYTES) -> bytes | None:
+def _existing(work_tree: Path, path: str, limit: int = MAX_MEMORY_FILE_BYTES) -> bytes | None:
     """The bytes of a file here, at most one more than `limit`. None without a file; b"\\0", which no document equals,
     for a path that is not a plain file."""
     try:
-        return read_bytes(here, path, limit + 1)
+        return read_bytes(work_tree, path, limit + 1)
     except FileNotFoundError:
         return None
     except (OSError, OutsideRepository):

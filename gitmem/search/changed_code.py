@@ -47,18 +47,18 @@ class ChangedCode:
         A candidate that is moved gets the state "gone" if it had none. Only the first candidates, which may be among
         `limit` hits, are checked: each check reads the cited file.
         """
-        first = candidates[: limit + 2 * BEFORE_GONE_CODE]
-        self.check(first)
-        kept: list[Candidate] = []
+        checked = candidates[: limit + 2 * BEFORE_GONE_CODE]
+        self.check(checked)
+        present: list[Candidate] = []
         gone: list[Candidate] = []
-        for candidate in first:
+        for candidate in checked:
             code = self.of(candidate)
             if code and code[0].state is CodeState.GONE:
                 gone.append(candidate)
             else:
-                kept.append(candidate)
+                present.append(candidate)
         if not gone:
             return candidates
-        least = kept[:BEFORE_GONE_CODE][-1].score - 1e-4 if kept else 1.0
-        gone = [cited._replace(score=min(cited.score, least), state=cited.state or "gone") for cited in gone]
-        return best_first([*kept, *gone, *candidates[len(first) :]])
+        max_score = present[:BEFORE_GONE_CODE][-1].score - 1e-4 if present else 1.0
+        gone = [cited._replace(score=min(cited.score, max_score), state=cited.state or "gone") for cited in gone]
+        return best_first([*present, *gone, *candidates[len(checked) :]])

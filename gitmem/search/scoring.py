@@ -149,23 +149,23 @@ def idf(chunks: int, frequency: int) -> float:
     return log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
 
 
-def lowest(values: Sequence[float], few: int = SHIPPED.chance_lines) -> float:
+def lowest(values: Sequence[float], half_count: int = SHIPPED.chance_lines) -> float:
     """The value that becomes 0 when evidence is scaled: the least of many, but of few lines nearer to 0, because the
-    worse of two similar lines is not one that matches by chance. `few`: the number of lines for which half the least
-    value is taken."""
+    worse of two similar lines is not one that matches by chance. `half_count`: the number of lines for which
+    half the least value is taken."""
     least = min(values, default=0.0)
-    return least * len(values) / (len(values) + few) if least > 0 else least
+    return least * len(values) / (len(values) + half_count) if least > 0 else least
 
 
 def _minmax(
-    values: list[float], real: Sequence[bool], min_span: float = 0.0, few: int = SHIPPED.chance_lines
+    values: list[float], real: Sequence[bool], min_span: float = 0.0, half_count: int = SHIPPED.chance_lines
 ) -> list[float]:
     """All values, scaled so that 0 is the `lowest` of those marked in `real` and 1 the greatest; zeros if both are one.
 
     `min_span`: the smallest span that becomes 1, so that noise stays small.
     """
     real_values = [*compress(values, real)]
-    zero = lowest(real_values, few)
+    zero = lowest(real_values, half_count)
     span = max(max(real_values, default=0.0) - zero, min_span)
     if span > 1e-9:
         return [(value - zero) / span for value in values]
@@ -317,7 +317,7 @@ def _chunk_evidence(columns: _Columns, near: Mapping[int, float]) -> list[float]
         return [0.0] * len(columns.flags)
     chunks = (entry for strip in columns.strips for entry in strip.chunks)
     values = [near.get(chunk, 0.0) for chunk, _, packed, _ in chunks for _ in packed.first]
-    return _minmax(values, columns.stating, few=0)  # a model finds any two texts near
+    return _minmax(values, columns.stating, half_count=0)  # a model finds any two texts near
 
 
 def _evidence(

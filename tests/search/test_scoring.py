@@ -143,4 +143,4 @@ def test_the_worse_of_two_lines_alike_keeps_most_of_its_evidence() -> None:
     assert min(line.score for line in few) > 0.7 * max(line.score for line in few)
     assert scoring.lowest([0.4, 0.5]) == 0.2 and scoring.lowest([0.4] * 300) > 0.39
     assert scoring.lowest([-0.1, 0.5]) == -0.1 and scoring.lowest([]) == 0.0
-    assert scoring.lowest([0.4, 0.5], few=0) == 0.4
+    assert scoring.lowest([0.4, 0.5], half_count=0) == 0.4
