@@ -32,7 +32,7 @@ from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.finding_decisions import Plan, allow_found_plan
 
-Changed = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after, None: no file
+Changes = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after, None: no file
 
 
 class Choice(StrEnum):
@@ -72,7 +72,7 @@ class GateLine:
         return hashlib.sha256(value).hexdigest()[:24]
 
 
-def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine]:
+def gate_lines(repo: Repository, changed: Changes, today: date) -> list[GateLine]:
     """The new lines with a finding of the gate, by path and line. `changed`: path -> (bytes before, bytes after), None
     for no file. Removed and unchanged files, and findings on lines that the file had before, are left out."""
     policy = worktree_policy(repo, today)
@@ -134,7 +134,7 @@ def _gate_line(
     return GateLine(path, first, last, text, messages, blocks, masked, allowable)
 
 
-def without(changed: Changed, rows: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:
+def without(changed: Changes, rows: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:
     """path -> bytes of each changed file after the change, without the lines that are to be removed and with the chosen
     ones masked; None: no file.
 
@@ -157,7 +157,7 @@ def without(changed: Changed, rows: Sequence[GateLine], choices: Mapping[str, Ch
 
 
 def takeover_plan(
-    name: str, tip: str, changed: Changed, rows: Sequence[GateLine], choices: Mapping[str, Choice]
+    name: str, tip: str, changed: Changes, rows: Sequence[GateLine], choices: Mapping[str, Choice]
 ) -> Callable[[Reading], CommitDraft[None]]:
     """A plan of one commit with the files of the branch `name` at `tip`, with the chosen lines removed or masked.
     `changed`, `rows`, `choices`: as for `without`.

@@ -100,3 +100,12 @@ def test_open_modes_and_ended_exceptions_are_named(memory: Repo) -> None:
 def test_settings_that_would_loosen_are_named(memory: Repo) -> None:
     memory.write(".gitmem.toml", '[gate]\non-secret = "mask"\n')
     assert "ignored" in wrong(memory)["settings"]
+
+
+def test_what_github_cannot_be_asked_is_one_wrong_check_beside_those_of_the_clone(memory: Repo) -> None:
+    done = memory.mem("doctor", "--remote", check=False)
+    assert done.returncode == 1
+    assert "wrong  remote: there is no remote 'origin'" in done.stdout and "ok     hooks: " in done.stdout
+    memory.git("remote", "add", "origin", "https://github.com/team/memory.git")
+    done = memory.mem("doctor", "--remote", check=False)
+    assert done.returncode == 1 and "set GITHUB_TOKEN" in done.stdout

@@ -62,7 +62,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     checks.append(_endings(repo, config))
     checks += _unread_folders(repo, config)
     if remote:
-        checks += _remote(repo)
+        checks += _remote_checks(repo)
     failed = [check for check in checks if check.wrong]
     if as_json:
         write_json({"ok": not failed, "checks": checks})
@@ -113,9 +113,18 @@ def _unread_folders(repo: Repository, config: Config) -> list[Check]:
     return [Check("folders", detail=detail, hint=f"where that is memory: [memory] paths = {listed} in .gitmem.toml")]
 
 
-def _remote(repo: Repository) -> list[Check]:
-    """Checks of the protection of GitHub's default branch. Raises GitMemError if `origin` is not at GitHub or there is
-    no token."""
+def _remote_checks(repo: Repository) -> list[Check]:
+    """Checks of the protection of GitHub's default branch; one that is wrong if they cannot be made, so that the checks
+    of this clone are shown."""
+    try:
+        return _protection(repo)
+    except GitMemError as error:
+        return [Check("remote", error.message, error.hint)]
+
+
+def _protection(repo: Repository) -> list[Check]:
+    """The checks of `remote_protection`. Raises GitMemError if `origin` is not at GitHub or there is no token,
+    ForgeError if GitHub does not answer."""
     forge = forge_of(publish.remote_url(repo, "origin"), os.environ)
     client = forge_client(forge) if forge else None
     if not isinstance(client, GitHubClient) or client.forge.name != "GitHub":

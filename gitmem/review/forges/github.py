@@ -64,7 +64,7 @@ def _time(value: Any) -> datetime:
     try:
         return datetime.fromisoformat(value).astimezone(UTC)
     except (TypeError, ValueError):
-        raise ForgeError("GitHub's answer has a time that is none") from None
+        raise ForgeError("the answer of the forge has no valid time where it must have one") from None
 
 
 @dataclass(frozen=True, slots=True)
