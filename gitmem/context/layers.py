@@ -22,7 +22,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory import facts, state
 from gitmem.memory.code_state import CitedCode
 from gitmem.memory.document import Document
-from gitmem.memory.fact import fact_id
+from gitmem.memory.fact import IMPORTANCE, fact_id
 from gitmem.memory.front_matter import items_of
 from gitmem.memory.rivals import OtherSide
 from gitmem.memory.sections import CATEGORIES
@@ -160,7 +160,7 @@ class RecalledHit:
     text: str
     score: float
     day: date | None = None
-    importance: float = facts.IMPORTANCE
+    importance: float = IMPORTANCE
     trust: str = ""
     commit: str = ""
     commit_line: str = ""

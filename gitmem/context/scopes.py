@@ -27,7 +27,7 @@ from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of
 from gitmem.git.unmerged import WorkTreeReader, our_versions
 from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
-from gitmem.memory.fact import Fact, parse_comment
+from gitmem.memory.fact import IMPORTANCE, Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.memory.snapshot import (
     joined_notes,
@@ -266,7 +266,7 @@ def _commit_hit(hit: hits.Hit) -> RecalledHit:
 def _importance(lines: Sequence[str]) -> float:
     """The highest importance, 0..1, in the metadata of the lines; the default if no line states one."""
     stated = [parse_comment(line)[1] for line in lines if "importance=" in line]
-    return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=facts.IMPORTANCE)
+    return max((facts.importance(Fact("", "", 0, meta=meta)) for meta in stated), default=IMPORTANCE)
 
 
 def other_memories(

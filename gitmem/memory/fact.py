@@ -8,6 +8,7 @@ path, a literal `#L12-L14@` and an oid; in its path `@` and `#` are percent-enco
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Container, Iterable
@@ -38,6 +39,7 @@ ABOUT = "about"  # key whose value is the last step of the fact's trail: the thi
 ID_LENGTH = 12  # hex digits
 MIN_ID_DIGITS = 6  # hex digits, at least, that name a fact by the beginning of its id
 _HEX_DIGITS = frozenset("0123456789abcdef")
+IMPORTANCE = 0.5  # importance of a statement whose comment states none
 
 TYPES = (
     "fact", "preference", "constraint", "decision", "deadline", "todo", "timeline", "profile", "rule", "goal",
@@ -198,6 +200,17 @@ class Fact(NamedTuple):
     def origin(self) -> str:
         """The least trusted origin that its comment names; "" if it names none."""
         return origin_of(self.meta)
+
+
+def importance_of(stated: str) -> float:
+    """The importance that a comment states, limited to 0..1; IMPORTANCE if it states none or no number."""
+    try:
+        value = float(stated or IMPORTANCE)
+    except ValueError:
+        return IMPORTANCE
+    if math.isnan(value):
+        return IMPORTANCE
+    return min(1.0, max(0.0, value))
 
 
 # -- where a statement comes from ------------------------------------------------------------------------------

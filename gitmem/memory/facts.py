@@ -8,7 +8,6 @@ does not concern stay byte for byte.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,15 +15,13 @@ from datetime import date
 from io import StringIO
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import Fact, fact_id, is_true, normalise, parse_comment, render_comment
+from gitmem.memory.fact import Fact, fact_id, importance_of, is_true, normalise, parse_comment, render_comment
 from gitmem.memory.front_matter import closing_line
 from gitmem.memory.outline import BYTE_ORDER_MARK, outline
 from gitmem.memory.sections import HEADINGS
 from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
 from gitmem.paths import day_in_path, holds_instructions
-
-IMPORTANCE = 0.5  # importance of a fact whose comment states none
 
 # Keys of a comment whose value is the id of another fact.
 SUPERSEDES, BESIDE, SUPERSEDED_BY, SAME_AS = "supersedes", "beside", "superseded-by", "same-as"
@@ -197,12 +194,8 @@ def fact_date(fact: Fact) -> str:
 
 
 def importance(fact: Fact) -> float:
-    """The importance that the comment states, limited to 0..1; IMPORTANCE if it states none or no number."""
-    try:
-        value = float(fact.get("importance") or IMPORTANCE)
-    except ValueError:
-        return IMPORTANCE
-    return IMPORTANCE if math.isnan(value) else min(1.0, max(0.0, value))
+    """The importance that the comment states, 0 to 1 (`importance_of`)."""
+    return importance_of(fact.get("importance"))
 
 
 def pinned(fact: Fact) -> bool:

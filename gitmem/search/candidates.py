@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.index.line_records import HEADING
 from gitmem.lazy_patterns import lazy
 from gitmem.memory import state, statements
-from gitmem.memory.fact import fact_id, parse_comment, parse_span
+from gitmem.memory.fact import IMPORTANCE, fact_id, importance_of, parse_comment, parse_span
 from gitmem.memory.state import LapsedFacts, State, iso_day
 from gitmem.paths import Kind, log_date
 from gitmem.search.file_reading import FileReader
@@ -212,10 +212,7 @@ class CandidateMaker:
             shares[_KIND_PRIORS[candidate.file.kind]] = 1
         if _DECIDED_TYPES & set(candidate.meta.get("type", ())) or _DECIDED.search(candidate.heading):
             shares["decided"] = 1
-        try:
-            shares["importance"] = min(1.0, max(0.0, float(candidate.meta.get("importance", ("0.5",))[0]))) - 0.5
-        except ValueError:
-            pass
+        shares["importance"] = importance_of(candidate.meta.get("importance", ("",))[0]) - IMPORTANCE
         if candidate.when is not None and candidate.file.kind is not Kind.MEMORY:
             shares["recent"] = exp(-self.ranking.decay * max(0, (self.today - candidate.when).days))
         if "duplicate_of" in candidate.meta:

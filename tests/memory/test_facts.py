@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory import archiving, facts
-from gitmem.memory.fact import Fact, fact_id
+from gitmem.memory.fact import IMPORTANCE, Fact, fact_id
 
 TODAY = date(2026, 3, 1)
 FILE = b"""\
@@ -270,7 +270,7 @@ def test_importance_and_until_that_cannot_be_read_mean_nothing() -> None:
     memory = facts.parse(
         b"- a <!-- mem importance=nan until=x -->\n- b <!-- mem importance=7 -->\n- c <!-- mem importance=-1 -->\n"
     )
-    assert [facts.importance(f) for f in memory.facts] == [facts.IMPORTANCE, 1.0, 0.0]
+    assert [facts.importance(f) for f in memory.facts] == [IMPORTANCE, 1.0, 0.0]
 
 
 def test_a_file_of_many_facts_parses_in_linear_time() -> None:

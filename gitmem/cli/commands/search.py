@@ -10,13 +10,16 @@ from typing import Any
 import click
 
 from gitmem.cli import completions
+from gitmem.cli.fast_search import LIMITS
 from gitmem.cli.options import at_option, colour_option, day_option, json_option, open_here
 from gitmem.errors import UsageError
 
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("-n", "--limit", default=6, show_default=True, type=click.IntRange(1, 1000), help="Hits at most.")
+@click.option(
+    "-n", "--limit", default=6, show_default=True, type=click.IntRange(*LIMITS["limit"]), help="Hits at most."
+)
 @at_option("Memory as it was there or then.")
 @click.option("--all-branches", is_flag=True, help="Every local branch; each hit says which.")
 @click.option(

@@ -1,5 +1,5 @@
-"""Rules about a change as a whole, not about a text: links, submodules, names, protected files, settings, history.
-Pure.
+"""Rules about a change as a whole, not about a text: links, submodules, names, protected files, settings, and how many
+old lines a commit may remove without a reason. Pure.
 
 `gate/changes/` and the modules that make sources read what these functions take. The findings have no fingerprint yet;
 the scan adds it.
