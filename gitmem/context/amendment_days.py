@@ -77,31 +77,31 @@ def _is_of_person(row: PlacedFact) -> bool:
     return origin_of(row.fact.meta) in ("", "user")
 
 
-def _is_earlier(one: PlacedFact, other: PlacedFact) -> bool:
-    """Whether `one` is from an earlier day than `other`, or from the same day and an earlier line of the same file. A
-    statement without a day counts as earlier than any day."""
-    if one.day != other.day:
-        return one.day < other.day
-    return one.path == other.path and one.fact.line < other.fact.line
+def _is_earlier(row: PlacedFact, other_row: PlacedFact) -> bool:
+    """Whether `row` is from an earlier day than `other_row`, or from the same day and an earlier line of the same file.
+    A statement without a day counts as earlier than any day."""
+    if row.day != other_row.day:
+        return row.day < other_row.day
+    return row.path == other_row.path and row.fact.line < other_row.fact.line
 
 
-def _part_with_days(part: Part, over: Mapping[str, PlacedFact]) -> Part:
-    """The part with (line, day) in `until` for each of its statements that is earlier than its later line in `over`. A
+def _part_with_days(part: Part, later_rows: Mapping[str, PlacedFact]) -> Part:
+    """The part with (line, day) in `until` for each of its statements that is earlier than its row in `later_rows`. A
     line that is in `until` already gets no second day.
 
-    `over`: id of a fact -> the later line. A part without statements (a commit) with an empty `until` gets one day, the
-    latest, for all of it.
+    `later_rows`: id of a fact -> the later line. A part without statements (a commit) with an empty `until` gets one
+    day, the latest, for all of it.
     """
-    known = {line for line, _ in part.until}
-    new = []
+    dated_lines = {line for line, _ in part.until}
+    added = []
     for row in _placed_facts(part):
-        later = over.get(row.fact.id)
-        if later is not None and row.fact.line not in known and _is_earlier(row, later):
-            new.append((row.fact.line, later.day))
-    if not part.pieces and not known:
-        days = [over[ident].day for ident in _ids_of_text(part.content) if ident in over]
-        new = [(part.start_line, max(days))] if days else []
-    return replace(part, until=(*part.until, *new)) if new else part
+        later = later_rows.get(row.fact.id)
+        if later is not None and row.fact.line not in dated_lines and _is_earlier(row, later):
+            added.append((row.fact.line, later.day))
+    if not part.pieces and not dated_lines:
+        days = [later_rows[ident].day for ident in _ids_of_text(part.content) if ident in later_rows]
+        added = [(part.start_line, max(days))] if days else []
+    return replace(part, until=(*part.until, *added)) if added else part
 
 
 def _ids_of_text(text: str) -> Iterator[str]:

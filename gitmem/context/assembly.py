@@ -121,72 +121,73 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
         raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
     request = _with_latest_turns(request)
     questions = _questions(scopes, request)
-    usable, found, chunks, early = _parts_of_scopes(scopes, request, questions, now.date())
-    parts, hidden = layers.narrowest_scopes(found)
+    usable, parts_by_scope, chunks, early = _parts_of_scopes(scopes, request, questions, now.date())
+    parts, hidden = layers.narrowest_scopes(parts_by_scope)
     included, missing = _included_parts(usable, request)
     parts = [*included, *parts, *_session_parts(request)]
-    wanted = [part for part in parts if _is_requested(part, request)]
-    wanted = [replace(part, tokens=request.count_tokens(marks_before(part) + part.content)) for part in wanted]
+    requested = [part for part in parts if _is_requested(part, request)]
+    requested = [replace(part, tokens=request.count_tokens(marks_before(part) + part.content)) for part in requested]
     daily = tuple(pattern for scope in usable for pattern in scope.log_patterns)
-    wanted = amendment_days.with_amendment_days(wanted, now.date(), daily)
-    new, known = _without_known(wanted, request, _known_statements(usable, request.contents))
-    parts, withheld = answering_parts(new, request, questions, now.date(), chunks)
-    withheld += known
+    requested = amendment_days.with_amendment_days(requested, now.date(), daily)
+    new_parts, known_parts = _without_known(requested, request, _known_statements(usable, request.contents))
+    parts, withheld = answering_parts(new_parts, request, questions, now.date(), chunks)
+    withheld += known_parts
     commits = {scope.name: scope.commit for scope in usable}
-    left = request.budget - request.count_tokens(f"{lead_line(commits)}\n{MEMORY_TAGS}{END}")
+    remaining_tokens = request.budget - request.count_tokens(f"{lead_line(commits)}\n{MEMORY_TAGS}{END}")
     measure = packing.Measure(
         request.layer_limits, request.count_tokens, lambda part: render_group([part], commits, bare=True)
     )
-    whole: frozenset[str] = frozenset()
+    whole_scopes: frozenset[str] = frozenset()
     if request.whole_memory_tokens != 0:
-        room = left - request.budget + min(request.whole_memory_tokens or request.budget, request.budget)
-        weak = [part for part, why in withheld if part.layer is Layer.MEMORY and why in (NO_ANSWER, WEAK_ANSWER)]
+        room = remaining_tokens - request.budget + min(request.whole_memory_tokens or request.budget, request.budget)
+        weak = [part for part, reason in withheld if part.layer is Layer.MEMORY and reason in (NO_ANSWER, WEAK_ANSWER)]
         memory = [*(part for part in parts if part.layer is Layer.MEMORY), *weak]
-        whole = packing.whole_memories(parts, memory, room, measure)
-        unasked = {id(part) for part in weak if part.scope in whole}
+        whole_scopes = packing.whole_memories(parts, memory, room, measure)
+        unasked = {id(part) for part in weak if part.scope in whole_scopes}
         parts += [part for part in weak if id(part) in unasked]
-        withheld = [(part, why) for part, why in withheld if id(part) not in unasked]
+        withheld = [(part, reason) for part, reason in withheld if id(part) not in unasked]
 
     parts = _without_copies(parts, request, withheld)
-    parts = _with_open_pairs(parts, wanted, usable, request, now.date())
+    parts = _with_open_pairs(parts, requested, usable, request, now.date())
 
     def fitted(parts: Sequence[Part], total: int, characters: int = 0) -> packing.Selection:
-        return packing.fit(parts, total, measure, whole, characters)
+        return packing.fit(parts, total, measure, whole_scopes, characters)
 
     def shown(total: int) -> packing.Selection:
         """The selection for `total` tokens of parts, with room for the line about the parts that are left out."""
-        wider = replace(request, budget=request.budget - left + total)
+        wider = replace(request, budget=request.budget - remaining_tokens + total)
         return fit_limits(parts, total, wider, fitted, renderer(usable, commits))[0]
 
-    wide = fitted(parts, left * MERGE_BUDGET_FACTOR if request.merge else left)
+    wide = fitted(parts, remaining_tokens * MERGE_BUDGET_FACTOR if request.merge else remaining_tokens)
     chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in wide.kept)
     limits: list[str] = []
-    if parts and not wide.kept and (more := packing.smallest_budget(shown, max(1, left))):
-        least = request.budget - left + more
+    if parts and not wide.kept and (part_tokens := packing.smallest_budget(shown, max(1, remaining_tokens))):
+        smallest = request.budget - remaining_tokens + part_tokens
         limits = [
-            Message("{} tokens hold no part of memory; the smallest budget that does is {}", request.budget, least)
+            Message("{} tokens hold no part of memory; the smallest budget that does is {}", request.budget, smallest)
         ]
     if request.merge is not None:
         parts, condensed = _merge_parts(wide, request.merge, request.count_tokens)
         withheld += condensed.dropped
         limits += condensed.limits
-    done, text = fit_limits(parts, left, request, fitted, renderer(usable, commits))
-    done.dropped += [*withheld, *((part, why) for part, why in hidden if _is_requested(part, request))]
-    done.dropped += [(part, why) for part, why in early.dropped if _is_requested(part, request)]
-    done.limits = list(dict.fromkeys([*limits, *done.limits, *early.limits]))
-    if any(why == NO_ANSWER for _, why in withheld):
-        done.limits += [Message("recall: {}", NO_ANSWER)]
-    done.limits += missing
+    selection, text = fit_limits(parts, remaining_tokens, request, fitted, renderer(usable, commits))
+    selection.dropped += [*withheld, *((part, reason) for part, reason in hidden if _is_requested(part, request))]
+    selection.dropped += [(part, reason) for part, reason in early.dropped if _is_requested(part, request)]
+    selection.limits = list(dict.fromkeys([*limits, *selection.limits, *early.limits]))
+    if any(reason == NO_ANSWER for _, reason in withheld):
+        selection.limits += [Message("recall: {}", NO_ANSWER)]
+    selection.limits += missing
     if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
-        done.limits.append(Message("transcript: none of its {} lines is understood", request.transcript.skipped))
+        selection.limits.append(Message("transcript: none of its {} lines is understood", request.transcript.skipped))
     if request.warn_characters and len(text) > request.warn_characters:
-        done.limits.append(Message("{} characters, more than {}", len(text), request.warn_characters))
-    kept = [replace(part, tokens=part.tokens or request.count_tokens(part.content)) for part in done.kept]
-    printed = iter(_with_shown_trails([*kept, *(part for part, _ in done.dropped)]))
+        selection.limits.append(Message("{} characters, more than {}", len(text), request.warn_characters))
+    kept = [replace(part, tokens=part.tokens or request.count_tokens(part.content)) for part in selection.kept]
+    printed = iter(_with_shown_trails([*kept, *(part for part, _ in selection.dropped)]))
     return Context(
         text=text, tokens=request.count_tokens(text) if text else 0, budget=request.budget,
-        parts=tuple(islice(printed, len(kept))), dropped=tuple((next(printed), why) for _, why in done.dropped),
-        scopes=tuple(usable), limits=tuple(done.limits),
+        parts=tuple(islice(printed, len(kept))),
+        dropped=tuple((next(printed), reason) for _, reason in selection.dropped),
+        scopes=tuple(usable), limits=tuple(selection.limits),
         summary=_summary_line(kept, usable), hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(),
         assembled_at=now, tokenizer=request.tokenizer, withheld=text.count(HIDDEN),
     )  # fmt: skip
@@ -221,27 +222,27 @@ def _parts_of_scopes(
     """Read the parts of all scopes. A scope that cannot be read has its `error` set and no parts."""
     left_out = LeftOut()
     usable: list[Scope] = []
-    found: list[tuple[str, Sequence[Part]]] = []
+    parts_by_scope: list[tuple[str, Sequence[Part]]] = []
     chunks = 0
     texts: dict[str, State] = {}  # texts that no longer hold in some scope; a working value may repeat one
     for scope in scopes:
         if scope.error:
             usable.append(scope)
             continue
-        read = folder_preference.FolderReader(_reader(scope, request), request.subject_folders, scope.own_folders)
-        scope = replace(scope, read=read)
+        reader = folder_preference.FolderReader(_reader(scope, request), request.subject_folders, scope.own_folders)
+        scope = replace(scope, read=reader)
         try:
-            known = layers.lapsed_statements(scope.read, scope.paths, today, scope.forgotten_ids())
-            texts |= known.texts
-            lapsed = known._replace(texts=texts) if scope.values else known
+            scope_lapsed = layers.lapsed_statements(scope.read, scope.paths, today, scope.forgotten_ids())
+            texts |= scope_lapsed.texts
+            lapsed = scope_lapsed._replace(texts=texts) if scope.values else scope_lapsed
             parts, size = _parts_of_scope(scope, request, questions, lapsed, left_out)
-            found.append((scope.name, parts))
+            parts_by_scope.append((scope.name, parts))
             chunks += size
-            left_out.limits.extend(read.limits())
+            left_out.limits.extend(reader.limits())
             usable.append(replace(scope, keys=structured_values(scope)))
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
-    return ScopeParts(usable, found, chunks, left_out)
+    return ScopeParts(usable, parts_by_scope, chunks, left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +262,8 @@ def _merge_parts(
     The selection has the dropped parts and messages of `wide` and those of `merge`.
     """
     merged = merge([part for part in wide.kept if part.layer in MERGEABLE], count)
-    gone = {id(part) for part in merged.replaced}
-    parts = [part for part in wide.kept if id(part) not in gone]
+    replaced_ids = {id(part) for part in merged.replaced}
+    parts = [part for part in wide.kept if id(part) not in replaced_ids]
     parts += [replace(part, tokens=count(part.content)) for part in merged.parts]
     dropped = [*wide.dropped, *((part, "condensed") for part in merged.replaced)]
     return parts, packing.Selection(dropped=dropped, limits=[*wide.limits, *merged.notes])
@@ -348,19 +349,19 @@ def _parts_of_scope(
     files = layers.fact_files(scope.read, paths)
     for hit in (hit for hit in hits if hit.path in files):
         until |= {(hit.path, line): day for line, day in hit.until}
-        for at in ((hit.path, line) for line in range(hit.start_line, hit.end_line + 1)):
-            similarity[at] = max(hit.score, similarity.get(at, 0.0))
+        for place in ((hit.path, line) for line in range(hit.start_line, hit.end_line + 1)):
+            similarity[place] = max(hit.score, similarity.get(place, 0.0))
     parts = layers.working_parts(scope.values, shares[Layer.WORKING], count, lapsed)
     parts += layers.pinned_parts(scope.read, instructions, lapsed, scope.name, files)
     parts += layers.rule_parts(paths, scope.read, (*request.subjects, *request.staged), scope.name)
     parts += layers.skill_parts(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
     memory = layers.ScopeMemory(scope.name, scope.read, lapsed, request.weights)
-    found = layers.memory_parts(memory, files, similarity, until)
-    parts += found[: layers.MAX_FACTS]
-    if more := found[layers.MAX_FACTS :]:
-        left_out.dropped.extend((part, packing.OVER_LAYER_LIMIT) for part in more)
+    facts = layers.memory_parts(memory, files, similarity, until)
+    parts += facts[: layers.MAX_FACTS]
+    if excess := facts[layers.MAX_FACTS :]:
+        left_out.dropped.extend((part, packing.OVER_LAYER_LIMIT) for part in excess)
         left_out.limits.append(
-            Message("memory: {} facts beyond the first {} were not looked at", len(more), layers.MAX_FACTS)
+            Message("memory: {} facts beyond the first {} were not looked at", len(excess), layers.MAX_FACTS)
         )
     items = {layer: share.part_tokens for layer, share in shares.items()}
     weight = words_found(questions, lapsed.day) if questions else None
@@ -377,7 +378,7 @@ def _parts_of_scope(
 def _known_statements(scopes: Sequence[Scope], contents: SessionContents) -> KnownStatements:
     """The statements that the session has: from the texts said or loaded in it, and those that earlier contexts
     gave."""
-    known = KnownStatements(contents.texts)
+    statements = KnownStatements(contents.texts)
     for scope in scopes:
         for path in sorted(path for name, path in contents.files if name == scope.name and not scope.error):
             document = scope.read(path)
@@ -386,34 +387,34 @@ def _known_statements(scopes: Sequence[Scope], contents: SessionContents) -> Kno
             for piece in pieces.pieces(document):
                 part = layers.with_pieces(Part(Layer.MEMORY, "", "", 0.0, path, scope=scope.name), [piece])
                 if not contents.keys.isdisjoint(keys_of_part(part)):
-                    known.add(known_statement(piece))
-    return known
+                    statements.add(known_statement(piece))
+    return statements
 
 
 def _without_known(
-    parts: Sequence[Part], request: ContextRequest, known: KnownStatements
+    parts: Sequence[Part], request: ContextRequest, statements: KnownStatements
 ) -> tuple[list[tuple[Part, Part]], list[tuple[Part, str]]]:
     """((part, part without the statements that the session has) for each part with new statements, (part, reason) for
     each part without)."""
     kept: list[tuple[Part, Part]] = []
-    held: list[tuple[Part, str]] = []
+    withheld: list[tuple[Part, str]] = []
     for part in parts:
-        fresh = without_known(part, request.contents, known)
+        fresh = without_known(part, request.contents, statements)
         if fresh is None:
-            held.append((part, KNOWN_TO_SESSION))
+            withheld.append((part, KNOWN_TO_SESSION))
         else:
             kept.append((part, _recounted(fresh, part, request)))
-    return kept, held
+    return kept, withheld
 
 
 def _without_copies(parts: Sequence[Part], request: ContextRequest, withheld: list[tuple[Part, str]]) -> list[Part]:
     """The parts without repeated statements. (part, reason) of each part that becomes empty is added to `withheld`."""
     kept: list[Part] = []
-    for part, left in without_copies(parts):
-        if left is None:
+    for part, remainder in without_copies(parts):
+        if remainder is None:
             withheld.append((part, packing.REPEATED))
         else:
-            kept.append(_recounted(left, part, request))
+            kept.append(_recounted(remainder, part, request))
     return kept
 
 
@@ -449,9 +450,9 @@ def _best_hits(scope: Scope, request: ContextRequest, questions: Sequence[Questi
     best: dict[tuple[str, int, int], RecalledHit] = {}
     chunks = 0
     for text, weight in questions:
-        found = scope.recall(text)
-        chunks = max(chunks, found.chunks)
-        for hit in found.hits:
+        recalled = scope.recall(text)
+        chunks = max(chunks, recalled.chunks)
+        for hit in recalled.hits:
             place = (hit.path or hit.commit, hit.start_line, hit.end_line)
             unread = bool(request.without_agents) and not hit.commit and scope.read(hit.path) is None
             if unread or _excluded(hit.path, request):

@@ -210,13 +210,13 @@ def _new_statements(episode: Sequence[Piece], known: KnownStatements) -> list[Pi
     only beside another statement. The texts of the statements returned, without the topics, are added to `known`.
     """
     topics = [piece for piece in episode if piece.section and piece.above[-1].text.lstrip("# ") == TOPICS]
-    others = sorted((piece for piece in episode if piece not in topics), key=lambda piece: -len(piece.own.text))
-    own = KnownStatements()
-    new = {piece.position for piece in others if not known.says(_said(piece)) and _add_if_new(_said(piece), own)}
-    kept = [piece for piece in episode if piece.position in new or (new and piece in topics)]
-    shown = first_fitting(kept, MAX_EPISODE_CHARACTERS, len, MAX_EPISODE_CHARACTERS)
+    ranked = sorted((piece for piece in episode if piece not in topics), key=lambda piece: -len(piece.own.text))
+    added = KnownStatements()
+    fresh = {piece.position for piece in ranked if not known.says(_said(piece)) and _add_if_new(_said(piece), added)}
+    fitting = [piece for piece in episode if piece.position in fresh or (fresh and piece in topics)]
+    shown = first_fitting(fitting, MAX_EPISODE_CHARACTERS, len, MAX_EPISODE_CHARACTERS)
     for piece in shown:
-        if piece.position in new:
+        if piece.position in fresh:
             _add_if_new(_said(piece), known)
     return shown
 

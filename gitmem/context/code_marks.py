@@ -51,6 +51,6 @@ def _part_with_code(part: Part, code: Mapping[str, CitedCode]) -> Part:
     )
 
 
-def code_mark(found: Iterable[CitedCode]) -> str:
+def code_mark(cited_code: Iterable[CitedCode]) -> str:
     """The marks before a statement, such as `[code changed: a.py] `, joined; "" without cited code."""
-    return "".join(f"[{each.words}] " for each in found)
+    return "".join(f"[{cited.words}] " for cited in cited_code)

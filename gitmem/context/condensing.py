@@ -78,8 +78,8 @@ def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], i
     """
     lines: list[CondensedLine] = []
     messages: list[str] = []
-    for at in range(0, len(notes), MAX_NOTES):
-        group = notes[at : at + MAX_NOTES]
+    for start in range(0, len(notes), MAX_NOTES):
+        group = notes[start : start + MAX_NOTES]
         if len(group) < 2:
             break
         request = prompt(group)
@@ -88,29 +88,29 @@ def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], i
         except OutOfBudget as error:
             messages.append(f"merge: {error}; the rest is as it was")
             break
-        asked, problem = _reply_rows(reply)
+        rows, problem = _reply_rows(reply)
         if problem:
             messages.append(f"merge: {problem}")
         refused: list[str] = []
-        taken = {key for line in lines for key in line.keys}
-        for row in asked[:MAX_LINES]:
-            line, why = _checked_line(row, group, taken, count)
+        replaced_keys = {key for line in lines for key in line.keys}
+        for row in rows[:MAX_LINES]:
+            line, reason = _checked_line(row, group, replaced_keys, count)
             if line is None:
-                refused.append(why)
+                refused.append(reason)
                 continue
             lines.append(line)
-            taken |= set(line.keys)
+            replaced_keys |= set(line.keys)
         if refused:
-            messages.append(f"merge: {len(refused)} of {len(asked[:MAX_LINES])} lines do not stand ({refused[0]})")
+            messages.append(f"merge: {len(refused)} of {len(rows[:MAX_LINES])} lines do not stand ({refused[0]})")
     return Condensed(tuple(lines), tuple(messages))
 
 
 def prompt(notes: Sequence[Note]) -> Prompt:
     """The prompt for one batch of notes, which are labelled L1, L2, ..."""
     labels = [f"L{n}" for n in range(1, len(notes) + 1)]
-    shown = [f"{label} {json.dumps(note.text, ensure_ascii=False)}" for label, note in zip(labels, notes, strict=True)]
+    lines = [f"{label} {json.dumps(note.text, ensure_ascii=False)}" for label, note in zip(labels, notes, strict=True)]
     origins = tuple(dict.fromkeys((note.path, "") for note in notes))
-    return Prompt(packaged_prompt("condense"), "\n".join(shown), reply_schema(labels), origins)
+    return Prompt(packaged_prompt("condense"), "\n".join(lines), reply_schema(labels), origins)
 
 
 def reply_schema(labels: Sequence[str]) -> dict[str, Any]:
@@ -134,31 +134,31 @@ def reply_schema(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def _checked_line(
-    row: Any, notes: Sequence[Note], taken: set[int], count: Callable[[str], int]
+    row: Any, notes: Sequence[Note], replaced_keys: set[int], count: Callable[[str], int]
 ) -> tuple[CondensedLine | None, str]:
     """(the condensed line of one row of a reply, "") or (None, the reason why the row is refused).
 
-    `notes`: the batch that the model saw. `taken`: keys of the notes that accepted lines replace already. The text is
-    cut at MAX_TEXT_CHARACTERS, the topic at MAX_TOPIC_CHARACTERS. A row that cites more than MAX_CITED labels is
-    refused.
+    `notes`: the batch that the model saw. `replaced_keys`: keys of the notes that accepted lines replace already. The
+    text is cut at MAX_TEXT_CHARACTERS, the topic at MAX_TOPIC_CHARACTERS. A row that cites more than MAX_CITED labels
+    is refused.
     """
     text, topic, labels = row.get("text"), row.get("topic"), row.get("lines")
     if not isinstance(text, str) or not isinstance(topic, str) or not isinstance(labels, list):
         return None, "it has no text, topic or lines"
-    known = {f"L{n}": note for n, note in enumerate(notes, 1)}
-    cited = [known[label] for label in dict.fromkeys(map(str, labels[:MAX_CITED])) if label in known]
+    notes_by_label = {f"L{n}": note for n, note in enumerate(notes, 1)}
+    cited = [notes_by_label[label] for label in dict.fromkeys(map(str, labels[:MAX_CITED])) if label in notes_by_label]
     text, topic = normalise(text)[:MAX_TEXT_CHARACTERS], normalise(topic)[:MAX_TOPIC_CHARACTERS]
     if len(cited) != len(labels) or not cited or not text:
         return None, "it cites what was not shown"
-    if any(note.key in taken for note in cited):
+    if any(note.key in replaced_keys for note in cited):
         return None, "another line stands for what it cites"
     sources = "\n".join(note.text for note in cited)
     days = {note.day for note in cited}
     for check in (grounding.number_problem, grounding.date_problem, grounding.name_problem, grounding.word_problem):
-        if why := check(text, sources, days):
-            return None, why
-    if why := grounding.number_problem(sources, text, ()):
-        return None, f"it loses what they say: {why}"
+        if problem := check(text, sources, days):
+            return None, problem
+    if problem := grounding.number_problem(sources, text, ()):
+        return None, f"it loses what they say: {problem}"
     if any(denials(note.text) and not denials(text) for note in cited):
         return None, "it loses a denial"
     if count(text) >= count(sources):
@@ -185,18 +185,18 @@ def open_merger(
     model = open_language_model(name, setting)
 
     def merge(parts: Sequence[Part], count: Count) -> MergeResult:
-        shown = [part for part in parts if setting.redact(part.content, part.path) == part.content]
-        made: list[Part] = []
-        gone: list[Part] = []
+        safe_parts = [part for part in parts if setting.redact(part.content, part.path) == part.content]
+        merged: list[Part] = []
+        replaced: list[Part] = []
         notes: list[str] = []
-        for scope in dict.fromkeys(part.scope for part in shown):
-            own = [part for part in shown if part.scope == scope]
+        for scope in dict.fromkeys(part.scope for part in safe_parts):
+            scope_parts = [part for part in safe_parts if part.scope == scope]
             try:
-                new, old, problems = _condense_scope(own, model, when, count)
+                condensed, sources, problems = _condense_scope(scope_parts, model, when, count)
             except GitMemError as error:
                 return MergeResult((), (), (f"merge: {error.message}; nothing was condensed",))
-            made, gone, notes = made + new, gone + old, notes + problems
-        return MergeResult(tuple(made), tuple(gone), tuple(dict.fromkeys(notes)))
+            merged, replaced, notes = merged + condensed, replaced + sources, notes + problems
+        return MergeResult(tuple(merged), tuple(replaced), tuple(dict.fromkeys(notes)))
 
     return merge
 
@@ -206,18 +206,18 @@ def _condense_scope(
 ) -> tuple[list[Part], list[Part], list[str]]:
     """(new condensed parts, the parts that they replace, messages) for the parts of one scope. Raises the errors of the
     model."""
-    notes = [Note(at, part.text_with_trail, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
+    notes = [Note(key, part.text_with_trail, part.path, part.start_line, when.date()) for key, part in enumerate(parts)]
     with model.run() as complete:
-        done = condense(notes, complete, count)
-    made: list[Part] = []
-    gone: list[Part] = []
-    for line in done.lines:
+        condensed = condense(notes, complete, count)
+    merged: list[Part] = []
+    replaced: list[Part] = []
+    for line in condensed.lines:
         cited = [parts[key] for key in line.keys]
         links = ", ".join(dict.fromkeys(f"{part.path}:{part.start_line}" for part in cited))
         places = tuple(Place(part.path, part.start_line, part.end_line) for part in cited)
         best = max(part.relevance for part in cited)
-        made.append(
+        merged.append(
             Part(Layer.MERGED, line.topic, f"{line.text} [{links}]", best, scope=cited[0].scope, sources=places)
         )
-        gone += cited
-    return made, gone, list(done.notes)
+        replaced += cited
+    return merged, replaced, list(condensed.notes)

@@ -65,36 +65,36 @@ class FolderReader:
         that names no folder, is noted for `limits`, so call it once for each document."""
         if not may_be_scoped(document, self._whole):
             return document
-        found = document.statements
-        self._faulty += [(document.path, *each) for each in faulty_scopes(found, document.front_matter)]
-        folders = folders_of(found, document.path, document.front_matter, self._whole)
+        statements = document.statements
+        self._faulty += [(document.path, *fault) for fault in faulty_scopes(statements, document.front_matter)]
+        folders = folders_of(statements, document.path, document.front_matter, self._whole)
         if all(self._in_hand.depth(folder) >= 0 for folder in set(folders)):
             return document
-        said = []
-        for each, folder in zip(found, folders, strict=True):
+        shown = []
+        for statement, folder in zip(statements, folders, strict=True):
             if self._in_hand.depth(folder) >= 0:
-                said.append(each)
+                shown.append(statement)
                 continue
-            if each.has_content and each.text:
+            if statement.has_content and statement.text:
                 self._left_out[folder] = self._left_out.get(folder, 0) + 1
-            if each.has_content:
-                each = each._replace(form=Form.COMMENT, text="", meta=())
-            said.append(each)
-        given = {each.name: getattr(document, each.name) for each in fields(Document)}
-        return _FilteredDocument(**given, shown_statements=tuple(said))
+            if statement.has_content:
+                statement = statement._replace(form=Form.COMMENT, text="", meta=())
+            shown.append(statement)
+        values = {field.name: getattr(document, field.name) for field in fields(Document)}
+        return _FilteredDocument(**values, shown_statements=tuple(shown))
 
     def limits(self) -> list[str]:
         """Messages for a person on the statements that were left out and on values of `scope` that name no folder, in
         the documents read so far; [] if there are none. At most MAX_NAMED folders and values are named."""
-        said: list[str] = []
+        messages: list[str] = []
         if self._left_out:
             names = sorted(self._left_out)
-            where = ", ".join(map(shown_name, names[:MAX_NAMED]))
+            folders = ", ".join(map(shown_name, names[:MAX_NAMED]))
             if len(names) > MAX_NAMED:
-                where = Message("{} and {} more", where, len(names) - MAX_NAMED)
+                folders = Message("{} and {} more", folders, len(names) - MAX_NAMED)
             number = counted(sum(self._left_out.values()), "statement")
-            said.append(Message("folders: {} for {} left out; --for PATH names a file there", number, where))
-        said += [
+            messages.append(Message("folders: {} for {} left out; --for PATH names a file there", number, folders))
+        messages += [
             Message(
                 "scope: {}:{} names '{}', no folder of this repository: ignored",
                 shown_name(path),
@@ -104,10 +104,10 @@ class FolderReader:
             for path, line, value in self._faulty[:MAX_NAMED]
         ]
         if len(self._faulty) > MAX_NAMED:
-            said.append(
+            messages.append(
                 Message("scope: {} more name no folder of this repository: ignored", len(self._faulty) - MAX_NAMED)
             )
-        return said
+        return messages
 
 
 def may_be_scoped(document: Document, own_folders: Collection[str]) -> bool:

@@ -123,12 +123,12 @@ class Part:
         return f"{trail}: {self.content}" if trail else self.content
 
 
-def with_pieces(part: Part, found: Sequence[Piece]) -> Part:
-    """The part with `found` as its pieces, and with their content, trail and lines; its `tokens` are not counted again.
-    `found` is not empty."""
+def with_pieces(part: Part, pieces: Sequence[Piece]) -> Part:
+    """The part with `pieces` as its pieces, and with their content, trail and lines; its `tokens` are not counted
+    again. `pieces` is not empty."""
     return replace(
-        part, pieces=tuple(found), content=pieces_.short_markdown(found), trail=pieces_.shared_trail(found),
-        start_line=min(piece.first for piece in found), end_line=max(piece.last for piece in found),
+        part, pieces=tuple(pieces), content=pieces_.short_markdown(pieces), trail=pieces_.shared_trail(pieces),
+        start_line=min(piece.first for piece in pieces), end_line=max(piece.last for piece in pieces),
     )  # fmt: skip
 
 
@@ -183,8 +183,8 @@ Read = Callable[[str], Document | None]
 def fact_files(read: Read, paths: Iterable[str] = ()) -> list[str]:
     """The paths of long-term memory: the first path of MEMORY that can be read, if any, then those of folders
     (`packages/api/MEMORY.md`) among `paths`, sorted."""
-    own = [path for path in MEMORY if read(path) is not None][:1]
-    return own + sorted(path for path in paths if is_fact_file(path) and path not in MEMORY)
+    of_root = [path for path in MEMORY if read(path) is not None][:1]
+    return of_root + sorted(path for path in paths if is_fact_file(path) and path not in MEMORY)
 
 
 def is_fact_file(path: str) -> bool:
@@ -269,12 +269,12 @@ def valid_pieces(document: Document, lapsed: LapsedFacts) -> list[Piece]:
     below these; [] if the day in the document's front matter key `until` is over."""
     if state.has_ended(str(document.front_matter.get("until", "")), lapsed.day):
         return []
-    found = pieces_.pieces(document)
-    states = state.states_of([piece.statement for piece in found], lapsed, document.path)
-    gone = {piece.own for piece, each in zip(found, states, strict=True) if each is not State.HOLDS}
-    if gone:
-        return [piece for piece in found if gone.isdisjoint((*piece.above, piece.own))]
-    return list(found)
+    pieces = pieces_.pieces(document)
+    states = state.states_of([piece.statement for piece in pieces], lapsed, document.path)
+    hidden = {piece.own for piece, status in zip(pieces, states, strict=True) if status is not State.HOLDS}
+    if hidden:
+        return [piece for piece in pieces if hidden.isdisjoint((*piece.above, piece.own))]
+    return list(pieces)
 
 
 def recent_parts(turns: Sequence[Turn], limits: LayerLimits, count: Count) -> list[Part]:
@@ -282,10 +282,10 @@ def recent_parts(turns: Sequence[Turn], limits: LayerLimits, count: Count) -> li
     there is such a turn."""
     spoken = [turn for turn in turns if turn.text][-limits.max_parts or None :]
     chosen: list[Turn] = []
-    left = limits.tokens
+    remaining_tokens = limits.tokens
     for turn in reversed(spoken):
-        left -= count(turn.text)
-        if chosen and limits.tokens and left < 0:
+        remaining_tokens -= count(turn.text)
+        if chosen and limits.tokens and remaining_tokens < 0:
             break
         chosen.append(turn)
     return [Part(Layer.RECENT, turn.role.value, turn.text, 0.99) for turn in reversed(chosen)]
@@ -307,9 +307,9 @@ def working_parts(
     for key, value in values:
         if lapsed is not None and state.state_of_text(value, lapsed) is not State.HOLDS:
             continue
-        text, most = " ".join(value.split()), limits.part_tokens or 1_000
-        if count(text) > most:
-            text = pieces_.shorten(text, most, count)
+        text, token_limit = " ".join(value.split()), limits.part_tokens or 1_000
+        if count(text) > token_limit:
+            text = pieces_.shorten(text, token_limit, count)
         parts.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
     return parts
 
@@ -334,10 +334,10 @@ class StatementLimits(NamedTuple):
     most: int
     weight: Callable[[str], float] | None = None
 
-    def best_fitting(self, found: Sequence[Piece], layer: Layer) -> list[Piece]:
+    def best_fitting(self, pieces: Sequence[Piece], layer: Layer) -> list[Piece]:
         """The statements that follow each other, fit a part of a layer, and have the most of the question's words
         (`pieces.first_fitting`)."""
-        return pieces_.first_fitting(found, self.part_tokens.get(layer, 0), self.count, self.most, self.weight)
+        return pieces_.first_fitting(pieces, self.part_tokens.get(layer, 0), self.count, self.most, self.weight)
 
 
 def memory_parts(
@@ -358,13 +358,13 @@ def memory_parts(
         fact = facts.fact_of(piece.statement)
         if facts.pinned(fact):
             continue
-        when = iso_day(facts.fact_date(fact)) or today - timedelta(days=365)
-        own = range(piece.first, piece.last + 1)
-        near = max(similarity.get((path, line), 0.0) for line in own)
-        weight = min(0.89, memory.weights.relevance(near, when, facts.importance(fact), today))
-        over = [(piece.first, until[path, line]) for line in own if (path, line) in until][:1]
+        said_on = iso_day(facts.fact_date(fact)) or today - timedelta(days=365)
+        lines = range(piece.first, piece.last + 1)
+        near = max(similarity.get((path, line), 0.0) for line in lines)
+        weight = min(0.89, memory.weights.relevance(near, said_on, facts.importance(fact), today))
+        amended = [(piece.first, until[path, line]) for line in lines if (path, line) in until][:1]
         part = Part(
-            Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=memory.scope, until=tuple(over),
+            Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=memory.scope, until=tuple(amended),
             day=iso_day(facts.fact_date(fact)),
         )  # fmt: skip
         parts.append(with_pieces(part, [piece]))
@@ -418,15 +418,15 @@ def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "pro
     for its hyphens. Case is ignored. An ASCII trigger must begin a word of the prompt, and no digit may follow it.
     """
     parts = []
-    asked = prompt.casefold()
+    lower_prompt = prompt.casefold()
     for path in sorted(paths):
         document = read(path) if kind(path) is Kind.SKILL else None
-        if document is None or not asked:
+        if document is None or not lower_prompt:
             continue
         stated = items_of(document.front_matter.get("triggers", ()))
         if not stated and path.endswith("/SKILL.md"):
             stated = tuple(name.replace("-", " ") for name in items_of(document.front_matter.get("name", ())))
-        triggers = [trigger for trigger in stated if _is_triggered(asked, trigger.casefold())]
+        triggers = [trigger for trigger in stated if _is_triggered(lower_prompt, trigger.casefold())]
         text, first, last = _body(document)
         if triggers and text:
             label = f"{path} (trigger: {triggers[0]})"
@@ -434,7 +434,7 @@ def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "pro
     return parts
 
 
-def _is_triggered(asked: str, trigger: str) -> bool:
+def _is_triggered(lower_prompt: str, trigger: str) -> bool:
     """Whether a prompt in lower case contains a trigger.
 
     An ASCII trigger must begin a word, and no digit may follow it (`release` in `releases`). A trigger in another
@@ -443,8 +443,8 @@ def _is_triggered(asked: str, trigger: str) -> bool:
     if not trigger:
         return False
     if trigger.isascii():
-        return bool(re.search(rf"\b{re.escape(trigger)}(?!\d)", asked))
-    return trigger in asked
+        return bool(re.search(rf"\b{re.escape(trigger)}(?!\d)", lower_prompt))
+    return trigger in lower_prompt
 
 
 def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: StatementLimits) -> list[Part]:
@@ -454,7 +454,7 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
     part. If the file of a hit cannot be read, the hit's own text is used.
     """
     parts = []
-    known: dict[str, list[Piece]] = {}
+    valid_by_path: dict[str, list[Piece]] = {}
     for hit in hits:
         layer = layer_of(hit.path)
         if hit.commit:
@@ -466,14 +466,14 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
         if hit.commit:
             parts += _commit_parts(hit, memory, weight, limits)
             continue
-        if hit.path not in known and (document := memory.read(hit.path)) is not None:
-            known[hit.path] = valid_pieces(document, memory.lapsed)
-        if hit.path in known:
-            found = pieces_.pieces_at(known[hit.path], hit.start_line, hit.end_line)
+        if hit.path not in valid_by_path and (document := memory.read(hit.path)) is not None:
+            valid_by_path[hit.path] = valid_pieces(document, memory.lapsed)
+        if hit.path in valid_by_path:
+            candidates = pieces_.pieces_at(valid_by_path[hit.path], hit.start_line, hit.end_line)
         else:  # the files of this memory cannot be read here
-            found = list(pieces_.pieces_of_text(hit.text, hit.heading))
-        kept = limits.best_fitting(found, layer)
-        if not kept:
+            candidates = list(pieces_.pieces_of_text(hit.text, hit.heading))
+        fitting = limits.best_fitting(candidates, layer)
+        if not fitting:
             continue
         part = with_pieces(
             Part(
@@ -487,17 +487,17 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
                 names=hit.names,
                 day=hit.day,
             ),
-            kept,
+            fitting,
         )
-        offset = 0 if hit.path in known else 1 - hit.start_line
-        lines = {piece.first for piece in kept}
-        part = replace(part, until=tuple((at + offset, day) for at, day in hit.until if at + offset in lines))
-        if hit.path not in known:
+        offset = 0 if hit.path in valid_by_path else 1 - hit.start_line
+        lines = {piece.first for piece in fitting}
+        part = replace(part, until=tuple((line + offset, day) for line, day in hit.until if line + offset in lines))
+        if hit.path not in valid_by_path:
             part = replace(part, start_line=hit.start_line, end_line=hit.end_line)
             if hit.code:
-                part = replace(part, code=((kept[0].first, hit.code),))
-        elif kept[-1].last < found[-1].last:
-            part = replace(part, cut_to_line=found[-1].last)
+                part = replace(part, code=((fitting[0].first, hit.code),))
+        elif fitting[-1].last < candidates[-1].last:
+            part = replace(part, cut_to_line=candidates[-1].last)
         parts.append(part)
     return parts
 
@@ -509,16 +509,16 @@ def _commit_parts(hit: RecalledHit, memory: ScopeMemory, weight: float, limits: 
     """
     if state.state_of_text(hit.subject, memory.lapsed) is not State.HOLDS:
         return []
-    found = list(pieces_.pieces_of_text(hit.text))
-    found = [piece for piece in found if state.state_of_text(piece.statement.text, memory.lapsed) is State.HOLDS]
-    kept = limits.best_fitting(found, Layer.HISTORY)
-    text = pieces_.as_markdown(kept)
-    if len(kept) < len(found):
+    holding = list(pieces_.pieces_of_text(hit.text))
+    holding = [piece for piece in holding if state.state_of_text(piece.statement.text, memory.lapsed) is State.HOLDS]
+    fitting = limits.best_fitting(holding, Layer.HISTORY)
+    text = pieces_.as_markdown(fitting)
+    if len(fitting) < len(holding):
         text += f"\n{pieces_.ELLIPSIS}"
-    said = hit.commit_line if text in hit.commit_line else f"{hit.commit_line}\n{text}"
+    body = hit.commit_line if text in hit.commit_line else f"{hit.commit_line}\n{text}"
     return [
         Part(
-            Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=memory.scope, commit=hit.commit, day=hit.day
+            Layer.HISTORY, f"commit {hit.commit[:12]}", body, weight, scope=memory.scope, commit=hit.commit, day=hit.day
         )
     ]
 
@@ -571,7 +571,7 @@ def narrowest_scopes(
     empty value is in neither list and hides none. All parts returned are copies whose `scope` is their scope's name.
     """
     owner: dict[str, str] = {}
-    kept: list[tuple[str, Part]] = []
+    keyed: list[tuple[str, Part]] = []
     for name, parts in scopes:
         for part in parts:
             key, value = override_key(part)
@@ -579,11 +579,11 @@ def narrowest_scopes(
                 continue
             if key:
                 owner[key] = name
-            kept.append((key, replace(part, scope=name)))
+            keyed.append((key, replace(part, scope=name)))
     hidden: list[tuple[Part, str]] = [
-        (part, Message("the {} scope says it", owner[key])) for key, part in kept if key and owner[key] != part.scope
+        (part, Message("the {} scope says it", owner[key])) for key, part in keyed if key and owner[key] != part.scope
     ]
-    return [part for key, part in kept if not key or owner[key] == part.scope], hidden
+    return [part for key, part in keyed if not key or owner[key] == part.scope], hidden
 
 
 def override_key(part: Part) -> tuple[str, str]:

@@ -30,14 +30,14 @@ def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ..
     imported files, at most MAX_FILES.
     """
     importing = set(host.reads.imports)
-    own = [path for path in host.reads.instructions if not path.endswith("/")]
+    instruction_files = [path for path in host.reads.instructions if not path.endswith("/")]
     folders = [path for path in host.reads.instructions if path.endswith(RULES)]
     texts: dict[str, str] = {}
-    left = list(dict.fromkeys((*host.loads, *own)))
+    unread = list(dict.fromkeys((*host.loads, *instruction_files)))
     imported: set[str] = set()
     for _ in range(MAX_IMPORT_DEPTH + 1):
-        new: list[str] = []
-        for path in left:
+        found_imports: list[str] = []
+        for path in unread:
             text = None
             if path not in texts and len(texts) < MAX_FILES:
                 text = _text(root, path)
@@ -45,10 +45,10 @@ def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ..
                 continue
             texts[path] = text
             if path in importing or path in imported:
-                there = [_first_file(root, places) for places in import_places(path, _CODE.sub("", text))]
-                new += [name for name in there if name]
-        imported |= set(new)
-        left = new
+                targets = [_first_file(root, places) for places in import_places(path, _CODE.sub("", text))]
+                found_imports += [name for name in targets if name]
+        imported |= set(found_imports)
+        unread = found_imports
     paths = tuple(dict.fromkeys((*host.loads, *(path for path in texts if path in imported))))
     return (*paths, *folders), tuple(texts.values())
 

@@ -105,28 +105,28 @@ class _Pairs:
 
     def other_sides(self, shown: Iterable[Part]) -> dict[tuple[str, int], OtherSide]:
         """(path, line) of a statement -> the other side of its first pair, for all pairs of a statement of `shown`."""
-        own: list[PlacedFact] = []
+        facts_shown: list[PlacedFact] = []
         lines: list[PlacedFact] = []
-        over: set[tuple[str, int]] = set()
+        amended: set[tuple[str, int]] = set()
         for part in shown:
-            over |= {(part.path, line) for line, _ in part.until}
+            amended |= {(part.path, line) for line, _ in part.until}
             if part.path == MEMORY:
-                own += _rows(part)
+                facts_shown += _rows(part)
             else:
                 day = log_day(part.path, self.source.log_patterns)
                 if day is not None:
                     lines += self.recent.of_log(part.path, day, (piece.statement for piece in part.pieces))
-        own = sorted(own, key=lambda row: (row.day, -row.fact.line), reverse=True)[:MAX_STATEMENTS]
+        facts_shown = sorted(facts_shown, key=lambda row: (row.day, -row.fact.line), reverse=True)[:MAX_STATEMENTS]
         lines = lines[:MAX_STATEMENTS]
-        found = [*proposed_rivals(lines, self.known), *proposed_rivals(own, self.known)]
-        found += rivals(own, self.standing, judged=self.judged)
-        found += [pair for pair in rivals(lines, self.standing, judged=self.judged) if pair.later]
+        pairs = [*proposed_rivals(lines, self.known), *proposed_rivals(facts_shown, self.known)]
+        pairs += rivals(facts_shown, self.standing, judged=self.judged)
+        pairs += [pair for pair in rivals(lines, self.standing, judged=self.judged) if pair.later]
         if self.new:
             self.cache.put(self.new)
         sides: dict[tuple[str, int], OtherSide] = {}
-        for pair in found:
+        for pair in pairs:
             earlier, later = map(self._dated, pair.earlier_first)
-            if (earlier.path, earlier.fact.line) in over:
+            if (earlier.path, earlier.fact.line) in amended:
                 continue
             for row, other in ((earlier, later), (later, earlier)):
                 later_side = None
@@ -160,7 +160,7 @@ class _Pairs:
         if row.day:
             return row
         if self.days is None:
-            self.days = self.source.days_of_lines(MEMORY, [each.fact.line for each in self.known if not each.day])
+            self.days = self.source.days_of_lines(MEMORY, [known.fact.line for known in self.known if not known.day])
         return row._replace(day=self.days.get(row.fact.line, ""))
 
     def _is_open(self, new: PlacedFact, old: PlacedFact) -> bool:

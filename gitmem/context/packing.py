@@ -64,57 +64,57 @@ class Measure:
 
 
 def fit(
-    parts: Sequence[Part], total: int, measure: Measure, whole: frozenset[str] = frozenset(), characters: int = 0,
-    waiting_memory: Sequence[Part] = (),
+    parts: Sequence[Part], total: int, measure: Measure, whole_scopes: frozenset[str] = frozenset(),
+    characters: int = 0, waiting_memory: Sequence[Part] = (),
 ) -> Selection:  # fmt: skip
     """Select the parts that fit `total` tokens, with their quotations and headings. Each part has its `tokens` counted
     already. Recent turns are always kept and do not count.
 
     Instruction files and the summary may be cut, and repeated statements are taken out: `kept` then has a changed copy
-    of the part; the `tokens` of a cut summary are not counted again. `whole`: names of scopes whose MEMORY.md comes
-    before all other answers. `characters`: the hard limit of characters if `total` was lowered because of it, for
+    of the part; the `tokens` of a cut summary are not counted again. `whole_scopes`: names of scopes whose MEMORY.md
+    comes before all other answers. `characters`: the hard limit of characters if `total` was lowered because of it, for
     messages; else 0. `waiting_memory`: parts that are not selected here, but for which instruction files leave room.
     """
     limits = measure.limits
-    done = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))
+    selection = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))
     offered = len(parts)
-    parts = _within_layer_limits(parts, limits, done)
+    parts = _within_layer_limits(parts, limits, selection)
     pinned = [part for part in parts if part.layer is Layer.PINNED]
     answers = [part for part in parts if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
     answers += waiting_memory
-    done.kept += _fit_pinned(pinned, answers, total, measure, done, characters)
+    selection.kept += _fit_pinned(pinned, answers, total, measure, selection, characters)
     remaining = _Budget(total, measure)
-    for part in done.kept:
+    for part in selection.kept:
         remaining.take(part)
-    done.kept += [part for part in parts if part.layer is Layer.RECENT]
+    selection.kept += [part for part in parts if part.layer is Layer.RECENT]
     # Scopes come broad to narrow; reversed, of two parts that say the same the narrower scope's comes first.
-    others = [part for part in reversed(parts) if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
-    first = [part for part in others if part.layer is Layer.MEMORY and part.scope in whole]
-    ahead = set(map(id, first))
-    others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
-    reserved = max(int(MEMORY_SHARE * remaining.left), cost_of(first, measure))
-    waiting = _fill(others, remaining, done, reserved)
-    why = OVER_CHARACTERS if characters else OVER
-    done.dropped += [(part, why) for part in waiting]
+    ranked = [part for part in reversed(parts) if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
+    whole_parts = [part for part in ranked if part.layer is Layer.MEMORY and part.scope in whole_scopes]
+    whole_ids = set(map(id, whole_parts))
+    ranked.sort(key=lambda part: (id(part) not in whole_ids, -part.relevance, part.path, part.start_line))
+    reserved = max(int(MEMORY_SHARE * remaining.left), cost_of(whole_parts, measure))
+    waiting = _fill(ranked, remaining, selection, reserved)
+    reason = OVER_CHARACTERS if characters else OVER
+    selection.dropped += [(part, reason) for part in waiting]
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
-        most = min(remaining.left - remaining.around(part), limits[Layer.SUMMARY].tokens or remaining.left)
-        text = _first_lines(part.content, most, measure.count)
+        token_limit = min(remaining.left - remaining.around(part), limits[Layer.SUMMARY].tokens or remaining.left)
+        text = _first_lines(part.content, token_limit, measure.count)
         if text:
-            done.kept.append(replace(part, content=text))
+            selection.kept.append(replace(part, content=text))
         else:
-            done.dropped.append((part, why))
+            selection.dropped.append((part, reason))
         if len(text) < len(part.content):
-            done.limits.append("summary: cut" if text else "summary: left out")
-    over = sum(1 for _, why in done.dropped if why in NO_ROOM)
-    if over:
+            selection.limits.append("summary: cut" if text else "summary: left out")
+    left_out_count = sum(1 for _, reason in selection.dropped if reason in NO_ROOM)
+    if left_out_count:
         if characters:
-            words = Message("limit of {} characters: {} of {} parts left out", characters, over, offered)
+            words = Message("limit of {} characters: {} of {} parts left out", characters, left_out_count, offered)
         else:
-            words = Message("budget of {} tokens: {} of {} parts left out", total, over, offered)
-        done.limits.append(words)
-    order = {id(part): at for at, part in enumerate(done.kept)}
-    done.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
-    return done
+            words = Message("budget of {} tokens: {} of {} parts left out", total, left_out_count, offered)
+        selection.limits.append(words)
+    order = {id(part): index for index, part in enumerate(selection.kept)}
+    selection.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
+    return selection
 
 
 def cost_of(parts: Iterable[Part], measure: Measure) -> int:
@@ -134,18 +134,18 @@ def whole_memories(parts: Sequence[Part], memory: Sequence[Part], total: int, me
     budget after pinned and included parts.
     """
     share = measure.limits[Layer.MEMORY]
-    rest = [part for part in parts if part.layer is not Layer.MEMORY]
-    first = [part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)]
-    must = fit(first, total, measure, waiting_memory=memory)
-    left = total - cost_of(must.kept, measure)
-    others = [part for part in rest if part.layer not in (Layer.PINNED, Layer.INCLUDED, Layer.RECENT, Layer.SUMMARY)]
-    room = max(int(WHOLE_MEMORY_SHARE * left), left - cost_of(others, measure))
+    others = [part for part in parts if part.layer is not Layer.MEMORY]
+    reserved_parts = [part for part in others if part.layer in (Layer.PINNED, Layer.INCLUDED)]
+    must = fit(reserved_parts, total, measure, waiting_memory=memory)
+    unreserved = total - cost_of(must.kept, measure)
+    answers = [part for part in others if part.layer not in (Layer.PINNED, Layer.INCLUDED, Layer.RECENT, Layer.SUMMARY)]
+    room = max(int(WHOLE_MEMORY_SHARE * unreserved), unreserved - cost_of(answers, measure))
     room = min(room, share.tokens or room)
     chosen: list[str] = []
     for scope in reversed(list(dict.fromkeys(part.scope for part in memory))):
-        own = [part for part in memory if part.scope == scope]
-        cost = cost_of(own, measure)
-        if cost <= room and not (share.max_parts and len(own) > share.max_parts):
+        scope_parts = [part for part in memory if part.scope == scope]
+        cost = cost_of(scope_parts, measure)
+        if cost <= room and not (share.max_parts and len(scope_parts) > share.max_parts):
             chosen.append(scope)
             room -= cost
     return frozenset(chosen)
@@ -213,20 +213,22 @@ def quotation_key(part: Part) -> tuple[str, ...]:
     return (part.scope, part.layer, part.path, part.trust)
 
 
-def _within_layer_limits(parts: Sequence[Part], limits: Mapping[Layer, LayerLimits], done: Selection) -> list[Part]:
+def _within_layer_limits(
+    parts: Sequence[Part], limits: Mapping[Layer, LayerLimits], selection: Selection
+) -> list[Part]:
     """The most relevant parts of each layer, up to its `max_parts`, in the order given. The others are added to
     `done.dropped`."""
-    ranked = sorted(range(len(parts)), key=lambda at: (-parts[at].relevance, at))
+    ranked = sorted(range(len(parts)), key=lambda index: (-parts[index].relevance, index))
     counts: dict[Layer, int] = {}
     kept: set[int] = set()
-    for at in ranked:
-        layer = parts[at].layer
+    for index in ranked:
+        layer = parts[index].layer
         counts[layer] = counts.get(layer, 0) + 1
         if not limits[layer].max_parts or counts[layer] <= limits[layer].max_parts:
-            kept.add(at)
+            kept.add(index)
         else:
-            done.dropped.append((parts[at], OVER_LAYER_LIMIT))
-    return [part for at, part in enumerate(parts) if at in kept]
+            selection.dropped.append((parts[index], OVER_LAYER_LIMIT))
+    return [part for index, part in enumerate(parts) if index in kept]
 
 
 def is_pinned_fact(part: Part) -> bool:
@@ -235,14 +237,14 @@ def is_pinned_fact(part: Part) -> bool:
 
 
 def _fit_pinned(
-    parts: Sequence[Part], others: Sequence[Part], total: int, measure: Measure, done: Selection, characters: int
+    parts: Sequence[Part], answers: Sequence[Part], total: int, measure: Measure, selection: Selection, characters: int
 ) -> list[Part]:
     """The pinned parts that fit their budget, in the order given. The others are added to `done.dropped`, and a message
     that names them and the files that were cut to `done.limits`.
 
     Facts come first, but FILES_SHARE is reserved for instruction files. Files leave OTHERS_SHARE of what facts leave of
-    `total` to `others`, as far as these need it. Small files go in whole; larger files share the rest equally, each cut
-    after a statement. `characters`: as in `fit`.
+    `total` to `answers`, as far as these need it. Small files go in whole; larger files share the rest equally, each
+    cut after a statement. `characters`: as in `fit`.
     """
     budget = max(0, min(measure.limits[Layer.PINNED].tokens or total, total))
     facts = [part for part in parts if is_pinned_fact(part)]
@@ -254,7 +256,7 @@ def _fit_pinned(
     for part in facts:
         if remaining.cost(part) > remaining.left:
             short.append(Message("{} left out", part.label))
-            done.dropped.append((part, OVER_PINNED))
+            selection.dropped.append((part, OVER_PINNED))
         else:
             remaining.take(part)
             chosen[id(part)] = part
@@ -262,29 +264,29 @@ def _fit_pinned(
     after_facts = total - budget + remaining.left
     share = int(OTHERS_SHARE * after_facts)
     if cost_of(files, measure) > after_facts - share:
-        share = min(share, cost_of(others, measure))
+        share = min(share, cost_of(answers, measure))
         remaining.left = min(remaining.left, after_facts - share)
-    for at, part in enumerate(sorted(files, key=remaining.cost)):
-        room = remaining.left // (len(files) - at)
-        cut: Part | None = part
+    for index, part in enumerate(sorted(files, key=remaining.cost)):
+        room = remaining.left // (len(files) - index)
+        shortened: Part | None = part
         if remaining.cost(part) > room:
-            cut = _first_statements(part, room - remaining.around(part), measure.count)
-        if cut is None:
+            shortened = _first_statements(part, room - remaining.around(part), measure.count)
+        if shortened is None:
             short.append(Message("{} left out", part.label))
-            done.dropped.append((part, OVER_PINNED))
+            selection.dropped.append((part, OVER_PINNED))
             continue
-        if cut is not part:
-            short.append(Message("{} cut after line {}", part.label, cut.end_line))
-        remaining.take(cut)
-        chosen[id(part)] = cut
+        if shortened is not part:
+            short.append(Message("{} cut after line {}", part.label, shortened.end_line))
+        remaining.take(shortened)
+        chosen[id(part)] = shortened
     if short:
-        named: str = joined(", ", short[:MAX_NAMED])
+        names: str = joined(", ", short[:MAX_NAMED])
         if len(short) > MAX_NAMED:
-            named = Message("{} and {} more", named, len(short) - MAX_NAMED)
+            names = Message("{} and {} more", names, len(short) - MAX_NAMED)
         if characters:
-            done.limits.append(Message("pinned: {}; {} characters are too few", named, characters))
+            selection.limits.append(Message("pinned: {}; {} characters are too few", names, characters))
         else:
-            done.limits.append(Message("pinned: {}; {} tokens are too few", named, budget))
+            selection.limits.append(Message("pinned: {}; {} tokens are too few", names, budget))
     return [chosen[id(part)] for part in parts if id(part) in chosen]
 
 
@@ -293,7 +295,7 @@ def _first_statements(part: Part, budget: int, count: Count) -> Part | None:
 
     `cut_to_line` of the result is the last line of the file.
     """
-    text = _first_lines(part.content, budget, count, {last - part.start_line + 1 for last in part.statement_ends})
+    text = _first_lines(part.content, budget, count, {end - part.start_line + 1 for end in part.statement_ends})
     if not text:
         return None
     last = part.start_line + text.count("\n")
@@ -319,39 +321,39 @@ def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = (
     return "\n".join(kept).rstrip()
 
 
-def _fill(parts: Sequence[Part], remaining: _Budget, done: Selection, reserved: int) -> list[Part]:
+def _fill(parts: Sequence[Part], remaining: _Budget, selection: Selection, reserved: int) -> list[Part]:
     """Add the parts that fit to `done.kept`, in order, and return the parts that find no room.
 
     A repeated part, or one over its layer's budget, is added to `done.dropped` instead. `reserved`: tokens that only
     MEMORY.md may take in the first pass; a second pass gives the rest of them to the other parts.
     """
     spent: dict[Layer, int] = {}
-    included: list[Part] = list(done.kept)
+    included: list[Part] = list(selection.kept)
     waiting: Sequence[Part] = parts
     for kept_back in (reserved, 0):
         later: list[Part] = []
-        for whole in waiting:
-            part = _without_pieces_of(whole, included)
+        for original in waiting:
+            part = _without_pieces_of(original, included)
             if part is None:
-                done.dropped.append((whole, REPEATED))
+                selection.dropped.append((original, REPEATED))
                 continue
-            if part is not whole:
+            if part is not original:
                 part = replace(part, tokens=remaining.measure.count(part.content))
             cost = remaining.cost(part)
             free = remaining.left - (0 if part.layer is Layer.MEMORY else kept_back)
-            most = remaining.measure.limits[part.layer].tokens
-            if most and spent.get(part.layer, 0) + cost > most:
-                done.dropped.append((part, OVER_LAYER))
+            layer_limit = remaining.measure.limits[part.layer].tokens
+            if layer_limit and spent.get(part.layer, 0) + cost > layer_limit:
+                selection.dropped.append((part, OVER_LAYER))
             elif cost > free:
                 later.append(part)
             elif part.layer is not Layer.INCLUDED and _repeats_one_of(part, included):
-                done.dropped.append((part, REPEATED))
+                selection.dropped.append((part, REPEATED))
             else:
                 remaining.take(part)
                 spent[part.layer] = spent.get(part.layer, 0) + cost
                 if part.layer is Layer.MEMORY:
                     kept_back = max(0, kept_back - cost)
-                done.kept.append(part)
+                selection.kept.append(part)
                 included.append(part)
         waiting = later
     return list(waiting)
@@ -363,11 +365,11 @@ def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
     counted again."""
     if not part.pieces:
         return part
-    given: set[int] = set()
+    covered_lines: set[int] = set()
     for other in others:
         if part.path and part.path == other.path and part.scope == other.scope:
-            given.update(_line_numbers(other))
-    fresh = [piece for piece in part.pieces if piece.first not in given]
+            covered_lines.update(_line_numbers(other))
+    fresh = [piece for piece in part.pieces if piece.first not in covered_lines]
     if len(fresh) == len(part.pieces):
         return part
     if not fresh:

@@ -82,15 +82,15 @@ def pieces(document: Document) -> tuple[Piece, ...]:
 
 def pieces_of_text(text: str, heading: str = "") -> tuple[Piece, ...]:
     """The pieces of a text that is in no file. `heading`: a heading that is put above each of them, "" for none."""
-    found = pieces(parse(text.encode("utf-8", "replace")))
+    without_heading = pieces(parse(text.encode("utf-8", "replace")))
     if not heading:
-        return found
+        return without_heading
     above = LayoutLine(0, Form.HEADING, "# ", heading, 1)
     return tuple(
         piece._replace(
             statement=piece.statement._replace(above=(heading, *piece.statement.above)), above=(above, *piece.above)
         )
-        for piece in found
+        for piece in without_heading
     )
 
 
@@ -104,30 +104,30 @@ class _Reader:
         self.headings: list[LayoutLine] = []
         self.own: dict[int, LayoutLine] = {}  # position of a statement or a table header -> its line
 
-    def read(self, found: Sequence[Statement]) -> Iterable[Piece]:
+    def read(self, statements: Sequence[Statement]) -> Iterable[Piece]:
         """Yield the pieces of all statements of the document, in order. Fills `self.own` on the way: position of a
         statement or a table's header -> its line."""
-        title = self._title(found)
-        at = 0
-        for position, statement in enumerate(found):
+        title = self._title(statements)
+        index = 0
+        for position, statement in enumerate(statements):
             if statement.form is Form.HEADING:
                 self._enter(statement)
             elif statement.form is Form.TABLE_HEAD:
                 self.own[position] = self._table_head(statement)
             elif statement.has_content and statement.text:
-                below = self._below(statement, found)
+                below = self._below(statement, statements)
                 own = self.own[position] = self._own(statement, below)
-                yield Piece(at, statement, (*title, *self.headings, *below), own)
-                at += 1
+                yield Piece(index, statement, (*title, *self.headings, *below), own)
+                index += 1
 
-    def _title(self, found: Sequence[Statement]) -> tuple[LayoutLine, ...]:
+    def _title(self, statements: Sequence[Statement]) -> tuple[LayoutLine, ...]:
         """The note's name in its front matter as a heading, () if it names none, or if its path or its first heading
         says the same."""
         front_matter = self.document.front_matter
         name = " ".join(str(front_matter.get("title") or front_matter.get("name") or "").split())
-        first = next((statement.text for statement in found if statement.form is Form.HEADING), "")
-        known = {first.casefold(), file_name_words(self.document.path).casefold()}
-        if name and name.casefold() not in known:
+        first = next((statement.text for statement in statements if statement.form is Form.HEADING), "")
+        stated_names = {first.casefold(), file_name_words(self.document.path).casefold()}
+        if name and name.casefold() not in stated_names:
             return (LayoutLine(0, Form.HEADING, "# ", name, 1),)
         return ()
 
@@ -145,15 +145,15 @@ class _Reader:
         columns = max(1, text.strip("|").count("|") + 1)
         return LayoutLine(statement.first, Form.TABLE_HEAD, "", f"{text}\n|{'---|' * columns}")
 
-    def _below(self, statement: Statement, found: Sequence[Statement]) -> tuple[LayoutLine, ...]:
+    def _below(self, statement: Statement, statements: Sequence[Statement]) -> tuple[LayoutLine, ...]:
         """The parent items, the introducing line that ends in a colon, and the table header of a statement, outermost
         first; headings are not among them."""
         lines: list[LayoutLine] = []
-        under = statement.under
-        while under >= 0 and found[under].form is not Form.HEADING:
-            if (line := self.own.get(under)) is not None:
+        parent = statement.under
+        while parent >= 0 and statements[parent].form is not Form.HEADING:
+            if (line := self.own.get(parent)) is not None:
                 lines.append(line)
-            under = found[under].under
+            parent = statements[parent].under
         return tuple(reversed(lines[:MAX_PARENTS]))
 
     def _own(self, statement: Statement, below: Sequence[LayoutLine]) -> LayoutLine:
@@ -170,8 +170,8 @@ class _Reader:
             text = without_metadata(first).strip()
         elif statement.form is Form.CODE:
             lines = [line.expandtabs(TAB) for line in self.lines[statement.first - 1 : statement.last]]
-            own = [line[min(_indent(lines[0]), _indent(line)) :] for line in lines]
-            text, lead = "\n".join(indent + line for line in own), ""
+            dedented = [line[min(_indent(lines[0]), _indent(line)) :] for line in lines]
+            text, lead = "\n".join(indent + line for line in dedented), ""
         return LayoutLine(statement.first, statement.form, lead, text, about=statement.get(ABOUT))
 
 
@@ -189,7 +189,7 @@ _NOTHING: Mapping[int, str] = MappingProxyType({})
 
 
 def as_markdown(
-    found: Iterable[Piece], before: Mapping[int, str] = _NOTHING, after: Mapping[int, str] = _NOTHING, omitted: int = 0
+    chosen: Iterable[Piece], before: Mapping[int, str] = _NOTHING, after: Mapping[int, str] = _NOTHING, omitted: int = 0
 ) -> str:
     """The pieces as Markdown, in the order given; "" for none, and no newline at the end. Headings and parents are
     shown again if the piece before has others. A piece that the one before it has shown as its parent is left out, with
@@ -200,125 +200,129 @@ def as_markdown(
     """
     rows: list[str] = []
     open_: tuple[LayoutLine, ...] = ()
-    for piece in found:
-        way = (*piece.above, piece.own)
-        same = _shared_beginning(open_, way)
-        if same == len(way):
+    for piece in chosen:
+        path = (*piece.above, piece.own)
+        shared = _shared_beginning(open_, path)
+        if shared == len(path):
             continue  # it was shown already, above another piece
-        if same < len(open_) and open_[same].level and not way[same].level:
+        if shared < len(open_) and open_[shared].level and not path[shared].level:
             # the piece belongs to a wider section, whose heading must be shown again
-            same = next((at for at in range(same - 1, -1, -1) if way[at].level), 0)
-        last = open_[-1] if open_ else None
-        for line in way[max(same, omitted) :]:
-            if last is not None and rows and _needs_empty_line(last, line):
+            shared = next((index for index in range(shared - 1, -1, -1) if path[index].level), 0)
+        previous = open_[-1] if open_ else None
+        for line in path[max(shared, omitted) :]:
+            if previous is not None and rows and _needs_empty_line(previous, line):
                 rows.append("")
             rows.append(line.lead + before.get(line.number, "") + line.shown)
-            last = line
+            previous = line
         if piece.first in after:
             rows.append(after[piece.first])
-        open_ = way
+        open_ = path
     return "\n".join(rows)
 
 
 def _shared_beginning(a: Sequence[LayoutLine], b: Sequence[LayoutLine]) -> int:
     """The number of lines at the beginning that are equal in both sequences."""
-    return next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    return next((index for index, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
-def _needs_empty_line(one: LayoutLine, other: LayoutLine) -> bool:
+def _needs_empty_line(upper: LayoutLine, lower: LayoutLine) -> bool:
     """Whether Markdown needs an empty line between two lines, so that it does not join them to one block."""
-    if one.level:
+    if upper.level:
         return False
-    if other.level:
+    if lower.level:
         return True
-    if other.form is Form.ITEM:
-        return one.form not in (Form.ITEM, Form.PARAGRAPH)
-    return not (one.form in _TABLE and other.form in _TABLE)
+    if lower.form is Form.ITEM:
+        return upper.form not in (Form.ITEM, Form.PARAGRAPH)
+    return not (upper.form in _TABLE and lower.form in _TABLE)
 
 
-def by_section(found: Iterable[tuple[Piece, float]]) -> list[Piece]:
-    """The pieces ordered by section, each once. `found`: (piece, relevance).
+def by_section(scored: Iterable[tuple[Piece, float]]) -> list[Piece]:
+    """The pieces ordered by section, each once. `scored`: (piece, relevance).
 
     Pieces below no heading come first, then sections by their most relevant piece; in a section the order is that of
     the file.
     """
     best: dict[int, float] = {}
-    own: dict[int, dict[int, Piece]] = {}
-    for piece, relevance in found:
+    by_position: dict[int, dict[int, Piece]] = {}
+    for piece, relevance in scored:
         best[piece.section] = max(relevance, best.get(piece.section, relevance))
-        own.setdefault(piece.section, {})[piece.position] = piece
-    order = sorted(own, key=lambda section: (section != 0, -best[section], section))
-    return [own[section][at] for section in order for at in sorted(own[section])]
+        by_position.setdefault(piece.section, {})[piece.position] = piece
+    order = sorted(by_position, key=lambda section: (section != 0, -best[section], section))
+    return [by_position[section][position] for section in order for position in sorted(by_position[section])]
 
 
-def shared_trail(found: Sequence[Piece]) -> tuple[str, ...]:
+def shared_trail(selected: Sequence[Piece]) -> tuple[str, ...]:
     """The beginning that the trails of all pieces have in common, outermost first; empty for no pieces."""
-    if not found:
+    if not selected:
         return ()
-    first, *others = (piece.statement.trail for piece in found)
-    shared = len(first)
-    for other in others:
-        shared = next((at for at in range(min(shared, len(other))) if first[at] != other[at]), min(shared, len(other)))
-    return first[:shared]
+    trail, *other_trails = (piece.statement.trail for piece in selected)
+    for other_trail in other_trails:
+        while trail != other_trail[: len(trail)]:
+            trail = trail[:-1]
+    return trail
 
 
-def short_markdown(found: Sequence[Piece]) -> str:
+def short_markdown(selected: Sequence[Piece]) -> str:
     """The pieces as Markdown without the headings and parents that all of them share; for a single piece its text."""
-    if len(found) == 1:
-        only = found[0]
+    if len(selected) == 1:
+        only = selected[0]
         if only.own.form is Form.ROW:
             return only.statement.text
         return only.own.shown
-    shared = min((_shared_beginning(found[0].above, piece.above) for piece in found[1:]), default=0)
-    return as_markdown(found, omitted=shared)
+    shared = min((_shared_beginning(selected[0].above, piece.above) for piece in selected[1:]), default=0)
+    return as_markdown(selected, omitted=shared)
 
 
-def pieces_at(found: Sequence[Piece], first: int, last: int) -> list[Piece]:
+def pieces_at(candidates: Sequence[Piece], first: int, last: int) -> list[Piece]:
     """The pieces that touch lines `first` to `last`; if there are none, the pieces with a heading or parent in these
     lines."""
-    own = [piece for piece in found if piece.first <= last and piece.last >= first]
-    return own or [piece for piece in found if any(first <= line.number <= last for line in piece.above)]
+    touching = [piece for piece in candidates if piece.first <= last and piece.last >= first]
+    return touching or [piece for piece in candidates if any(first <= line.number <= last for line in piece.above)]
 
 
 def first_fitting(
-    found: Sequence[Piece], budget: int, count: Count, most: int = 0, weight: Callable[[str], float] | None = None
+    candidates: Sequence[Piece],
+    budget: int,
+    count: Count,
+    max_tokens: int = 0,
+    weight: Callable[[str], float] | None = None,
 ) -> list[Piece]:
     """Pieces that follow each other and fit `budget` tokens, at least one; all pieces for a budget of 0.
 
     `weight`: how much a text answers; the pieces are those with the most of it among the first MAX_COMPARED, without
-    `weight` the first of all. `most`: if the first of these pieces has more tokens than this and than the budget, only
-    it is returned, cut to its sentences with the most weight; 0 for no cut. The budget grows with the share of Hangul,
-    Kana and Han in the text, because `count` may overestimate their tokens.
+    `weight` the first of all. `max_tokens`: if the first of these pieces has more tokens than this and than the budget,
+    only it is returned, cut to its sentences with the most weight; 0 for no cut. The budget grows with the share of
+    Hangul, Kana and Han in the text, because `count` may overestimate their tokens.
     """
-    if not budget or not found:
-        return list(found)
-    text = "\n".join(piece.own.text for piece in found)
+    if not budget or not candidates:
+        return list(candidates)
+    text = "\n".join(piece.own.text for piece in candidates)
     wide = sum(1 for character in text if character >= "\u1100")
     budget += budget * wide // (2 * max(1, len(text)))
     sizes: list[int] = []
-    for piece in found[: MAX_COMPARED if weight else None]:
+    for piece in candidates[: MAX_COMPARED if weight else None]:
         if not weight and sum(sizes) > budget:
             break
         sizes.append(count(piece.own.text))
-    weights = [weight(piece.own.text) for piece in found[: len(sizes)]] if weight and sum(sizes) > budget else []
+    weights = [weight(piece.own.text) for piece in candidates[: len(sizes)]] if weight and sum(sizes) > budget else []
     first, end = _best_run(sizes, budget, weights)
-    kept = list(found[first:end])
-    if most and sizes[first] > max(most, budget):
-        kept = [kept[0]._replace(own=kept[0].own._replace(text=_best_sentences(kept[0], budget, count, weight)))]
-    return kept
+    if max_tokens and sizes[first] > max(max_tokens, budget):
+        oversized = candidates[first]
+        return [oversized._replace(own=oversized.own._replace(text=_best_sentences(oversized, budget, count, weight)))]
+    return list(candidates[first:end])
 
 
 def _best_run(sizes: Sequence[int], budget: int, weights: Sequence[float]) -> tuple[int, int]:
     """(first, end) of the run of texts that fits the budget and has the most weight, the first of equal ones. A run has
     at least one text. `sizes`: tokens of each text. `weights`: of each text, empty for no weights."""
-    best, most, end, used = (0, 0), -1.0, 0, 0
+    best, best_weight, end, used = (0, 0), -1.0, 0, 0
     for first in range(len(sizes)):
         while end < len(sizes) and (end <= first or used + sizes[end] <= budget):
             used += sizes[end]
             end += 1
         total = sum(weights[first:end])
-        if total > most:
-            best, most = (first, end), total
+        if total > best_weight:
+            best, best_weight = (first, end), total
         if end == len(sizes) or not weights:
             break
         used -= sizes[first]
@@ -336,14 +340,15 @@ def _best_sentences(piece: Piece, budget: int, count: Count, weight: Callable[[s
     best = 0
     if weight is not None:
         weights = [weight(part) for part in parts]
-        best = max(range(len(parts)), key=lambda at: (sum(weights[max(0, at - 1) : at + 2]) + weights[at], -at))
-    first, end, left = best, best + 1, budget - sizes[best]
-    if first and sizes[first - 1] <= left:  # the sentence before it says of whom it speaks
-        first, left = first - 1, left - sizes[first - 1]
-    while end < len(parts) and sizes[end] <= left:
-        end, left = end + 1, left - sizes[end]
-    while first and sizes[first - 1] <= left:
-        first, left = first - 1, left - sizes[first - 1]
+        sums = [sum(weights[max(0, index - 1) : index + 2]) + weights[index] for index in range(len(parts))]
+        best = sums.index(max(sums))
+    first, end, remaining_tokens = best, best + 1, budget - sizes[best]
+    if first and sizes[first - 1] <= remaining_tokens:  # the sentence before it says of whom it speaks
+        first, remaining_tokens = first - 1, remaining_tokens - sizes[first - 1]
+    while end < len(parts) and sizes[end] <= remaining_tokens:
+        end, remaining_tokens = end + 1, remaining_tokens - sizes[end]
+    while first and sizes[first - 1] <= remaining_tokens:
+        first, remaining_tokens = first - 1, remaining_tokens - sizes[first - 1]
     before = ELLIPSIS if first else ""
     after = ELLIPSIS if end < len(parts) or len(text) < len(piece.own.text) else ""
     return " ".join(filter(None, [before, *parts[first:end], after]))
@@ -356,10 +361,10 @@ def _short_parts(sentence: str, budget: int, count: Count) -> list[str]:
     parts = [""]
     width = max(1, budget // 3)  # characters: also where each is a token and a half
     for word in re.findall(r"\S+\s*", sentence):
-        for at in range(0, len(word), width):
-            if len(parts[-1]) + len(word[at : at + width]) > width and parts[-1]:
+        for start in range(0, len(word), width):
+            if len(parts[-1]) + len(word[start : start + width]) > width and parts[-1]:
                 parts.append("")
-            parts[-1] += word[at : at + width]
+            parts[-1] += word[start : start + width]
     return [part.strip() for part in parts]
 
 

@@ -51,10 +51,10 @@ def questions(
     text) of working values. `profile`: the text of USER.md.
     """
     spoken = [turn.text for turn in turns if turn.role is not Role.TOOL and turn.text]
-    own = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
-    words = [prompt or " ".join(own), *subjects[:5]]
+    user_texts = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
+    words = [prompt or " ".join(user_texts), *subjects[:5]]
     queries = [Question(" ".join(word for word in words if word and word != "*")[:MAX_QUESTION_CHARACTERS])]
-    queries += [Question(said) for said in spoken_ends(words[0])]
+    queries += [Question(text) for text in spoken_ends(words[0])]
     tools = [turn.text[-MAX_TOOL_CHARACTERS:] for turn in turns if turn.role is Role.TOOL][-MAX_TOOL_RESULTS:]
     working = [f"{key} {value}" for key, value in values]
     if spoken or summary or working:
@@ -77,14 +77,14 @@ def spoken_ends(prompt: str) -> list[str]:
     if len(prompt) < LONG_PROMPT:
         return []
     paragraphs = [paragraph.strip() for paragraph in re.split(r"\n\s*\n", prompt.strip())]
-    said: dict[str, None] = {}
+    ends: dict[str, None] = {}
     for end in (-1, 0):
         for text in (paragraphs[end], paragraphs[end].splitlines()[end]):
             letters = sum(letter.isalpha() or letter.isspace() for letter in text)
             if len(text) <= MAX_SPOKEN and letters >= MIN_SPOKEN_SHARE * len(text):
-                said[text] = None
+                ends[text] = None
                 break
-    return list(said)
+    return list(ends)
 
 
 def _background_words(
@@ -94,11 +94,11 @@ def _background_words(
     of the profile."""
     recent = [*reversed(turns), *reversed(tools), *values]
     rows = [names_by_frequency(recent), topics([*turns, summary])[:10], topics(tools)[:4], topics([profile])[:4]]
-    known = prompt.casefold()
+    lower_prompt = prompt.casefold()
     words: dict[str, None] = {}
-    for row, most in zip(rows, (12, 8, 4, 4), strict=True):
-        new = [word for word in row if word.casefold() not in known and word not in words][:most]
-        words.update(dict.fromkeys(new))
+    for row, limit in zip(rows, (12, 8, 4, 4), strict=True):
+        fresh = [word for word in row if word.casefold() not in lower_prompt and word not in words][:limit]
+        words.update(dict.fromkeys(fresh))
     return list(words)[:MAX_WORDS]
 
 

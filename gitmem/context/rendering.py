@@ -27,21 +27,21 @@ GAP = "…"  # shown between two passages of one file
 
 
 def render(
-    parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None,
+    parts: Sequence[Part], commits: Mapping[str, str], cache: dict[tuple[Part, ...], str] | None = None,
     missing: str = "",
 ) -> str:  # fmt: skip
     """The text of a context. Parts with one `packing.quotation_key` are one quotation, at the place of the first of
     them.
 
-    `commits`: scope name -> commit. `known`: a cache of rendered quotations, filled here, because rendering searches a
+    `commits`: scope name -> commit. `cache`: a cache of rendered quotations, filled here, because rendering searches a
     quotation for secrets. `missing`: the line about parts without room (`missing_line`), "" for none; without parts the
     result is `missing` alone.
     """
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
         groups.setdefault(packing.quotation_key(part), []).append(part)
-    quoted = {} if known is None else known
-    doubtful = any(each.state is not CodeState.RENAMED for part in parts for _, said in part.code for each in said)
+    quoted = {} if cache is None else cache
+    doubtful = any(cited.state is not CodeState.RENAMED for part in parts for cited in part.cited_code)
     lines = [lead_line(commits)]
     if doubtful:
         lines.append(CODE_CHANGED_NOTE)
@@ -80,27 +80,27 @@ class Detail(Enum):
 def missing_line(fitted: packing.Selection, detail: Detail = Detail.NAMES) -> str:
     """One line about the parts of REPORTED_LAYERS of the selection `fitted` that found no room or were cut; "" if none
     was, and for Detail.NOTHING."""
-    missing = [part for part, why in fitted.dropped if why in packing.NO_ROOM and part.layer in REPORTED_LAYERS]
-    cut = [part for part in fitted.kept if part.layer is Layer.PINNED and not part.pieces and part.cut_to_line]
-    if detail is Detail.NOTHING or not (missing or cut):
+    missing = [part for part, reason in fitted.dropped if reason in packing.NO_ROOM and part.layer in REPORTED_LAYERS]
+    cut_parts = [part for part in fitted.kept if part.layer is Layer.PINNED and not part.pieces and part.cut_to_line]
+    if detail is Detail.NOTHING or not (missing or cut_parts):
         return ""
     if detail is Detail.NUMBER:
-        return f"Left out: {counted(len(missing) + len(cut), 'part')}."
+        return f"Left out: {counted(len(missing) + len(cut_parts), 'part')}."
     facts = sum(1 for part in missing if packing.is_pinned_fact(part))
-    others = sum(1 for part in missing if part.layer is Layer.MEMORY)
+    fact_count = sum(1 for part in missing if part.layer is Layer.MEMORY)
     files = [shown_name(part.path) for part in missing if part.layer is not Layer.MEMORY and not part.pieces]
-    files += [f"{shown_name(part.path)} after line {part.end_line}" for part in cut]
+    files += [f"{shown_name(part.path)} after line {part.end_line}" for part in cut_parts]
     files = list(dict.fromkeys(files))
     if facts:
-        said = [f"{facts} of {counted(fitted.pinned_offered, 'pinned fact')}"]
+        phrases = [f"{facts} of {counted(fitted.pinned_offered, 'pinned fact')}"]
     else:
-        said = []
-    said += files[:MAX_NAMED_FILES]
+        phrases = []
+    phrases += files[:MAX_NAMED_FILES]
     if len(files) > MAX_NAMED_FILES:
-        said += [counted(len(files) - MAX_NAMED_FILES, "more file")]
-    if others:
-        said += [f"{counted(others, 'fact')} of MEMORY.md"]
-    return f"{MISSING}: {', '.join(said)}."
+        phrases += [counted(len(files) - MAX_NAMED_FILES, "more file")]
+    if fact_count:
+        phrases += [f"{counted(fact_count, 'fact')} of MEMORY.md"]
+    return f"{MISSING}: {', '.join(phrases)}."
 
 
 def lead_line(commits: Mapping[str, str]) -> str:
@@ -114,18 +114,18 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
     `commits`: scope name -> commit."""
     first = parts[0]
     if first.layer in SESSION_LAYERS:
-        who = "" if first.layer is Layer.WORKING else f' who="{first.label}"'
-        said = "\n".join(part.content for part in parts)
-        body = "" if bare else escaped("\n".join(without_secrets(said.split("\n"))))
-        return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
+        attribute = "" if first.layer is Layer.WORKING else f' who="{first.label}"'
+        content = "\n".join(part.content for part in parts)
+        body = "" if bare else escaped("\n".join(without_secrets(content.split("\n"))))
+        return f"<{first.layer.value}{attribute}>\n{body}\n</{first.layer.value}>"
     note = ", ".join(filter(None, (_layer_note(first), first.scope if first.scope != "project" else "")))
-    given = _pieces(parts)
-    places = [(piece.first, piece.last, piece.position) for piece in given] or _places(parts)
+    shown_pieces = _pieces(parts)
+    places = [(piece.first, piece.last, piece.position) for piece in shown_pieces] or _places(parts)
     spans = _spans(places)
     commit = commits.get(first.scope, "") if first.scope != "project" else ""
     if bare:
         return passage_mark(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n"
-    text = _statements(parts, given) if given else _with_gaps(parts)
+    text = _statements(parts, shown_pieces) if shown_pieces else _with_gaps(parts)
     return passage(text, first.path, *spans, commit=commit, trust=first.trust, note=note)
 
 
@@ -136,24 +136,24 @@ def _pieces(parts: Sequence[Part]) -> list[Piece]:
     return pieces.by_section((piece, part.relevance) for part in parts for piece in part.pieces)
 
 
-def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
-    """The Markdown of `given`, the pieces of `parts`, with marks on those that were cut, that a later line amends, that
-    another line contradicts, that cite changed code, or that need their origin or day."""
-    before = {line: code_mark(said) for part in parts for line, said in part.code}
+def _statements(parts: Sequence[Part], shown_pieces: Sequence[Piece]) -> str:
+    """The Markdown of `shown_pieces`, the pieces of `parts`, with marks on those that were cut, that a later line
+    amends, that another line contradicts, that cite changed code, or that need their origin or day."""
+    leading = {line: code_mark(cited) for part in parts for line, cited in part.code}
     for line, other in (pair for part in parts for pair in part.differs):
-        before[line] = _difference_mark(other) + before.get(line, "")
+        leading[line] = _difference_mark(other) + leading.get(line, "")
     for line, mark in (pair for part in parts for pair in part.said):
-        before[line] = f"[{mark}] " + before.get(line, "")
+        leading[line] = f"[{mark}] " + leading.get(line, "")
     for line, day in (pair for part in parts for pair in part.until):
-        before[line] = f"until {day}: " + before.get(line, "")
-    there = {piece.position for piece in given}
-    after: dict[int, str] = {}
+        leading[line] = f"until {day}: " + leading.get(line, "")
+    positions = {piece.position for piece in shown_pieces}
+    trailing: dict[int, str] = {}
     for part in parts:
         if part.cut_to_line:
             last = part.pieces[-1]
-            if last.position + 1 not in there:
-                after[last.first] = f"{GAP} (goes on to line {part.cut_to_line})"
-    return pieces.as_markdown(given, before, after)
+            if last.position + 1 not in positions:
+                trailing[last.first] = f"{GAP} (goes on to line {part.cut_to_line})"
+    return pieces.as_markdown(shown_pieces, leading, trailing)
 
 
 def _places(parts: Sequence[Part]) -> list[tuple[int, int, int]]:
@@ -167,13 +167,13 @@ def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
     `places`: (first line, last line, position). Two places are adjacent if their positions or their lines are.
     """
     spans: list[tuple[int, int]] = []
-    before = -1
-    for first, last, at in places:
-        if spans and (at == before + 1 or spans[-1][1] + 1 == first):
+    previous_position = -1
+    for first, last, position in places:
+        if spans and (position == previous_position + 1 or spans[-1][1] + 1 == first):
             spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
         else:
             spans.append((first, last))
-        before = at
+        previous_position = position
     return spans
 
 
@@ -185,11 +185,11 @@ def _layer_note(part: Part) -> str:
 def _with_gaps(parts: Sequence[Part]) -> str:
     """The texts of parts, one below the other, with a GAP between passages that are not adjacent."""
     rows: list[str] = []
-    for at, part in enumerate(parts):
+    for index, part in enumerate(parts):
         fact = (
             layers.is_fact_file(part.path) and part.layer in (Layer.MEMORY, Layer.PINNED)
         ) or part.layer is Layer.MERGED
-        apart = at > 0 and not fact and not part.commit and part.start_line != parts[at - 1].end_line + 1
+        apart = index > 0 and not fact and not part.commit and part.start_line != parts[index - 1].end_line + 1
         if apart:
             rows.append(GAP)
         mark_of_item = "- " if fact else ""
@@ -210,5 +210,5 @@ def _difference_mark(other: OtherSide) -> str:
 def marks_before(part: Part) -> str:
     """All marks of a part, joined; their tokens count with its text."""
     differences = "".join(_difference_mark(other) for _, other in part.differs)
-    said = "".join(f"[{mark}] " for _, mark in part.said)
-    return until_marks(part) + said + differences + "".join(code_mark(cited) for _, cited in part.code)
+    origins = "".join(f"[{mark}] " for _, mark in part.said)
+    return until_marks(part) + origins + differences + "".join(code_mark(cited) for _, cited in part.code)

@@ -197,27 +197,27 @@ def build_context(
         summary = rolling_summary.render(so_far, SUMMARY_TOKENS, request.prompt)
         summary = forgotten_texts(repo).masked(summary)
         request = replace(request, transcript=conversation, summary=summary)
-    others, opened = scopes.other_memories(repo, config, environ, cache, when)
+    other_scopes, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:
         commit = resolve_at(repo, at, when) if at else ""
         # decides which facts hold
         day = repo.commit(commit).commit_date if commit else when
         history = Layer.HISTORY.value not in request.without_layers and request.layer_limits[Layer.HISTORY].on
-        known = [*others, scopes.project_scope(repo, config, day, commit=commit, history=history)]
+        all_scopes = [*other_scopes, scopes.project_scope(repo, config, day, commit=commit, history=history)]
         if not at:
-            asked = " ".join((request.prompt, *request.subjects))
-            values = values_for(repo, config, when, session=owner, entities=request.entities, asked=asked)
+            question = " ".join((request.prompt, *request.subjects))
+            values = values_for(repo, config, when, session=owner, entities=request.entities, question=question)
             session = scopes.session_scope(repo, values)
             if session.values:
-                known += [session]
+                all_scopes += [session]
         request, missing = _with_tokenizer(request, config)
-        made = replace(assemble(known, request, day), assembled_at=when)
+        context = replace(assemble(all_scopes, request, day), assembled_at=when)
         if missing:
-            return replace(made, notes=(missing,))
-        return made
+            return replace(context, notes=(missing,))
+        return context
     finally:
-        for other in opened:
-            other.close()
+        for repository in opened:
+            repository.close()
 
 
 def _with_tokenizer(request: ContextRequest, config: Config) -> tuple[ContextRequest, str]:

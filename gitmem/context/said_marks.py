@@ -22,14 +22,14 @@ from gitmem.text.relative_times import counts_from_its_day
 def with_said_marks(parts: Sequence[Part], read: Read) -> list[Part]:
     """All parts in order, with `said` set on those with a statement that needs a mark."""
     origins: dict[str, tuple[str, ...]] = {}  # path -> the origins that its front matter names
-    made = []
+    marked = []
     for part in parts:
         if part.pieces and part.path not in origins:
             document = read(part.path)
             origins[part.path] = items_of(document.front_matter.get("origin", ()) if document else ())
-        found = tuple(_marks(part, origins.get(part.path, ())))
-        made.append(replace(part, said=found) if found else part)
-    return made
+        marks = tuple(_marks(part, origins.get(part.path, ())))
+        marked.append(replace(part, said=marks) if marks else part)
+    return marked
 
 
 def _marks(part: Part, file_origins: tuple[str, ...]) -> Iterator[tuple[int, str]]:

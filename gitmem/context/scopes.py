@@ -62,9 +62,9 @@ def project_scope(
         return Scope(name)
     ours = our_versions(repo)
     reader = WorkTreeReader(repo, ours)
-    known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
-    layout = layout_of(known, config.memory_paths)
-    paths = tuple(sorted(path for path in known if is_memory(path, layout)))
+    present = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
+    layout = layout_of(present, config.memory_paths)
+    paths = tuple(sorted(path for path in present if is_memory(path, layout)))
     conflicts = [path for path in ours if is_memory(path, layout)]
     outside = sparse_memory_paths(repo, config.memory_paths)
     if head and outside and set(outside) == set(paths):
@@ -87,21 +87,21 @@ def project_scope(
         except (OSError, OutsideRepository):
             return ()
 
-    def changed(asked: Sequence[str]) -> dict[str, frozenset[str]]:
+    def changed(wanted_paths: Sequence[str]) -> dict[str, frozenset[str]]:
         if head:
-            there = {entry.path: entry.oid for entry in repo.entries(head, asked)}
+            committed_oids = {entry.path: entry.oid for entry in repo.entries(head, wanted_paths)}
         else:
-            there = {}
+            committed_oids = {}
         texts: dict[str, frozenset[str]] = {}
-        for path in asked:
-            oid = there.get(path)
+        for path in wanted_paths:
+            oid = committed_oids.get(path)
             if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
                 text = repo.read(oid).decode("utf-8", "replace") if oid else ""
                 texts[path] = frozenset(line.strip() for line in text.split("\n"))
         return texts
 
     note = joined_notes(words_on_sparse_checkout(len(outside)), words_on_conflicts(conflicts))
-    query = _recall_query("", history and (bool(config.history_repos) or more_than_memory(known)))
+    query = _recall_query("", history and (bool(config.history_repos) or more_than_memory(present)))
     return Scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
         commit=head, committed_lines=changed, log_patterns=config.memory_daily,
@@ -156,11 +156,11 @@ def _days_of_lines(repo: Repository, commit: str, today: date, path: str, lines:
         return {}
     try:
         blamed = repo.blame(path, min(lines), max(lines), commit)
-        wanted = {row.line: row.commit for row in blamed if row.line in set(lines)}
-        days = {oid: repo.commit(oid).author_date.date() for oid in set(wanted.values()) if oid.strip("0")}
+        commits = {row.line: row.commit for row in blamed if row.line in set(lines)}
+        days = {oid: repo.commit(oid).author_date.date() for oid in set(commits.values()) if oid.strip("0")}
     except GitMemError:  # no commit has the file
         return {}
-    return {line: days.get(oid, today).isoformat() for line, oid in wanted.items()}
+    return {line: days.get(oid, today).isoformat() for line, oid in commits.items()}
 
 
 def _own_folders(config: Config) -> tuple[str, ...]:
@@ -178,16 +178,16 @@ def _forgotten_mask(repo: Repository) -> Callable[[bytes, str], bytes]:
     unchanged; the path "" stands for a file of an old commit, which is always masked."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    known: list[Forgotten] = []
+    cache: list[Forgotten] = []
 
     def shown(data: bytes, path: str) -> bytes:
         if kind(path) is Kind.MEMORY:
             return data
-        if not known:
-            known.append(forgotten_texts(repo))
-        if not known[0]:
+        if not cache:
+            cache.append(forgotten_texts(repo))
+        if not cache[0]:
             return data
-        return known[0].masked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        return cache[0].masked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     return shown
 
@@ -206,9 +206,9 @@ def session_scope(repo: Repository, values: Sequence[Value]) -> Scope:
     masked."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    known = forgotten_texts(repo) if values else NOTHING
-    kept = (value for value in values if not known.is_removed_text(value.text))
-    return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))
+    forgotten = forgotten_texts(repo) if values else NOTHING
+    kept = (value for value in values if not forgotten.is_removed_text(value.text))
+    return Scope("session", values=tuple((value.key, forgotten.masked(value.text)) for value in kept))
 
 
 def _recall_query(commit: str, history: bool) -> searching.Query:
@@ -228,8 +228,8 @@ def recalled_hits(
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     answer = searching.search(repo, config, query._replace(forgotten=forgotten_texts(repo)), now)
-    found = [_commit_hit(hit) if hit.kind else _file_hit(hit, lines(hit.path)) for hit in answer.hits]
-    return Recalled(found, answer.chunks)
+    recalled = [_commit_hit(hit) if hit.kind else _file_hit(hit, lines(hit.path)) for hit in answer.hits]
+    return Recalled(recalled, answer.chunks)
 
 
 def _file_hit(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
@@ -245,9 +245,9 @@ def _commit_hit(hit: hits.Hit) -> RecalledHit:
     """A search hit in a commit as a RecalledHit; `commit_line` has its repository (if another one), id, day, author,
     subject and state."""
     became = f" ({hit.state} by {hit.by[:12]})" if hit.state else ""
-    where = f"{hit.repository} " if hit.repository else ""
+    repository = f"{hit.repository} " if hit.repository else ""
     author = hit.author.rpartition(" <")[0] or hit.author
-    said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
+    commit_line = f"{repository}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
     return RecalledHit(
         "",
@@ -258,7 +258,7 @@ def _commit_hit(hit: hits.Hit) -> RecalledHit:
         hit.score,
         iso_day(hit.date),
         commit=hit.commit,
-        commit_line=said,
+        commit_line=commit_line,
         subject=hit.subject,
     )
 
@@ -280,37 +280,37 @@ def other_memories(
     """
     scopes: list[Scope] = []
     opened: list[Repository] = []
-    seen = {repo.common_dir.resolve(): "project"}
-    for name, where in (("user", config.personal), ("organisation", config.organisation)):
-        if not where:
+    names_by_folder = {repo.common_dir.resolve(): "project"}
+    for name, address in (("user", config.personal), ("organisation", config.organisation)):
+        if not address:
             continue
         try:
-            scope, other = open_memory(name, where, config, environ, cache, now)
-            opened.append(other)
-            same = seen.setdefault(other.common_dir.resolve(), name)
-            if same != name:
-                scope = Scope(name, note=f"it is the {same} memory itself", commit=scope.commit)
+            scope, memory = open_memory(name, address, config, environ, cache, now)
+            opened.append(memory)
+            earlier_name = names_by_folder.setdefault(memory.common_dir.resolve(), name)
+            if earlier_name != name:
+                scope = Scope(name, note=f"it is the {earlier_name} memory itself", commit=scope.commit)
             scopes.append(scope)
         except (GitMemError, OSError) as error:
             if isinstance(error, GitMemError):
-                why = error.message
+                reason = error.message
             else:
-                why = str(error.strerror)
-            scopes.append(Scope(name, error=why))
+                reason = str(error.strerror)
+            scopes.append(Scope(name, error=reason))
     return scopes[::-1], opened
 
 
 def open_memory(
-    name: str, where: str, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
+    name: str, address: str, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
 ) -> tuple[Scope, Repository]:
     """(the scope of another memory, its repository, which the caller closes).
 
-    `name`: of the scope. `where`: `PATH` or `URL`, with `#REF` for a ref other than HEAD. The files of the commit are
+    `name`: of the scope. `address`: `PATH` or `URL`, with `#REF` for a ref other than HEAD. The files of the commit are
     read; for the scope "user" and a PATH without REF, those of the work tree. A URL is read from its mirror in the
     folder `cache`, which is fetched if it is older than FRESH_HOURS; an old mirror that could not be fetched is used,
     and the scope's `note` tells its age. Raises GitMemError, OSError.
     """
-    place, _, ref = where.partition("#")
+    place, _, ref = address.partition("#")
     note = ""
     if is_url(place):
         folder = mirror_of(place, cache)
@@ -320,7 +320,7 @@ def open_memory(
         place = str(folder)
     repo = open_repository(Path(os.path.expanduser(place)), clean(environ))
     try:
-        if name == "user" and not ref and not is_url(where) and repo.root is not None:
+        if name == "user" and not ref and not is_url(address) and repo.root is not None:
             return project_scope(
                 repo, config, now, name
             ), repo  # uncommitted lines of the person's own memory count too

@@ -82,12 +82,12 @@ class KnownStatement(NamedTuple):
 def present_texts(transcript: Transcript) -> tuple[str, ...]:
     """The texts of a transcript from its last summary of older turns on, oldest first; of these the last ones, up to
     MAX_CHARACTERS characters."""
-    first = max((at for at, turn in enumerate(transcript.turns) if turn.by is By.SUMMARY), default=0)
+    start = max((index for index, turn in enumerate(transcript.turns) if turn.by is By.SUMMARY), default=0)
     texts: list[str] = []
-    left = MAX_CHARACTERS
-    for turn in reversed(transcript.turns[first:]):
-        left -= len(turn.text)
-        if left < 0:
+    remaining_characters = MAX_CHARACTERS
+    for turn in reversed(transcript.turns[start:]):
+        remaining_characters -= len(turn.text)
+        if remaining_characters < 0:
             break
         texts.append(turn.text)
     return tuple(reversed(texts))
@@ -121,22 +121,22 @@ class KnownStatements:
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._said: list[KnownStatement] = []
         self._by_term: dict[str, list[int]] = defaultdict(list)
-        told = dict.fromkeys(one for text in texts for one in _compared_sentences(text))
-        for one in list(told)[-MAX_SENTENCES:]:
-            self.add(KnownStatement(one, frozenset(terms(one))))
+        compared = dict.fromkeys(sentence for text in texts for sentence in _compared_sentences(text))
+        for sentence in list(compared)[-MAX_SENTENCES:]:
+            self.add(KnownStatement(sentence, frozenset(terms(sentence))))
 
-    def add(self, said: KnownStatement) -> range:
+    def add(self, statement: KnownStatement) -> range:
         """Add a statement as a whole and each of its sentences, so that a denial in one sentence does not count for
         others.
 
         Returns the range of entry numbers that were added, which `find_all` returns.
         """
         first = len(self._said)
-        found = sentences(said.text)
-        for text in (said.text, *(found if len(found) > 1 else ())):
+        parts = sentences(statement.text)
+        for text in (statement.text, *(parts if len(parts) > 1 else ())):
             for term in terms(text):
                 self._by_term[term].append(len(self._said))
-            self._said.append(said._replace(text=text))
+            self._said.append(statement._replace(text=text))
         return range(first, len(self._said))
 
     def add_part(self, part: Part) -> None:
@@ -146,20 +146,20 @@ class KnownStatements:
 
     def says(self, text: str) -> bool:
         """Whether the session has all sentences of a text; False for a text without sentences."""
-        return bool(self.find_all(text, frozenset(), ("", 0, 0)))
+        return bool(self.find_all(text, frozenset()))
 
-    def find_all(self, text: str, topic: frozenset[str], place: tuple[str, int, int]) -> list[int]:
+    def find_all(self, text: str, topic: frozenset[str], place: tuple[str, int, int] | None = None) -> list[int]:
         """For each sentence of a text the number of an entry that says it; empty if the session lacks a sentence.
 
         An entry counts if it has all terms of `topic` (the topic of the text), or was taken from the lines of `place`
         (path, first line, last line).
         """
-        found = [self._find(sentence, topic, place) for sentence in sentences(text)]
-        if None in found:
+        numbers = [self._find(sentence, topic, place) for sentence in sentences(text)]
+        if None in numbers:
             return []
-        return [number for number in found if number is not None]
+        return [number for number in numbers if number is not None]
 
-    def _find(self, sentence: str, topic: frozenset[str], place: tuple[str, int, int]) -> int | None:
+    def _find(self, sentence: str, topic: frozenset[str], place: tuple[str, int, int] | None) -> int | None:
         """The number of an entry that says a sentence, among the MAX_COMPARED that share the most terms with it; None
         if none of them does."""
         counts: dict[int, int] = defaultdict(int)
@@ -167,9 +167,10 @@ class KnownStatements:
             for number in self._by_term.get(term, ()):
                 counts[number] += 1
         for number in sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]:
-            said = self._said[number]
-            if (topic <= said.topic_terms or any(span.overlaps(*place) for span in said.sources)) and (
-                adds_nothing(sentence, said.text) or is_near_duplicate(sentence, said.text)
+            known = self._said[number]
+            is_cited = place is not None and any(span.overlaps(*place) for span in known.sources)
+            if (is_cited or topic <= known.topic_terms) and (
+                adds_nothing(sentence, known.text) or is_near_duplicate(sentence, known.text)
             ):
                 return number
         return None
@@ -178,8 +179,9 @@ class KnownStatements:
 def _compared_sentences(text: str) -> list[str]:
     """The sentences of each line of a text, without questions and without those over MAX_SENTENCE_CHARACTERS. A
     sentence that goes over a line break counts as one for each line."""
-    found = [one for line in text.split("\n") for one in sentences(line)]
-    return [one for one in found if len(one) <= MAX_SENTENCE_CHARACTERS and not one.rstrip().endswith(QUESTION_MARKS)]
+    candidates = (sentence for line in text.split("\n") for sentence in sentences(line))
+    short = (sentence for sentence in candidates if len(sentence) <= MAX_SENTENCE_CHARACTERS)
+    return [sentence for sentence in short if not sentence.rstrip().endswith(QUESTION_MARKS)]
 
 
 def known_statement(piece: Piece) -> KnownStatement:
@@ -221,16 +223,16 @@ def without_known(part: Part, contents: SessionContents, known: KnownStatements)
         return None
     keys = keys_of_part(part)
     if not part.pieces:
-        said = part.layer is Layer.HISTORY and _commit_is_said(part, known)
-        if said or not contents.keys.isdisjoint(keys):
+        is_known_commit = part.layer is Layer.HISTORY and _commit_is_said(part, known)
+        if is_known_commit or not contents.keys.isdisjoint(keys):
             return None
         return part
-    own = stored_names(contents.session)
+    session_names = stored_names(contents.session)
     fresh = [
         piece
         for piece, key in zip(part.pieces, keys, strict=True)
         if key not in contents.keys
-        and not (contents.session and piece.statement.get("session") in own)
+        and not (contents.session and piece.statement.get("session") in session_names)
         and not _known_numbers(part, piece, known)
     ]
     if len(fresh) == len(part.pieces):
@@ -265,17 +267,17 @@ def without_copies(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
     """
     known = KnownStatements()
     owners: dict[int, int] = {}
-    left: dict[int, Part | None] = {}
-    relevance = {at: part.relevance for at, part in enumerate(parts)}
+    remainders: dict[int, Part | None] = {}
+    relevance = {index: part.relevance for index, part in enumerate(parts)}
     scopes = list(dict.fromkeys(part.scope for part in parts))
-    copies_at = [at for at, part in enumerate(parts) if part.layer in COPIES]
-    for at in sorted(copies_at, key=lambda at: (-scopes.index(parts[at].scope), *_copy_order(parts[at]))):
-        part = parts[at]
+    copies_at = [index for index, part in enumerate(parts) if part.layer in COPIES]
+    for index in sorted(copies_at, key=lambda index: (-scopes.index(parts[index].scope), *_copy_order(parts[index]))):
+        part = parts[index]
         if not part.pieces:
             if _commit_is_said(part, known):
-                left[at] = None
+                remainders[index] = None
             else:
-                left[at] = part
+                remainders[index] = part
             continue
         fresh = []
         for piece in part.pieces:
@@ -283,20 +285,20 @@ def without_copies(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
             for number in copies:
                 relevance[owners[number]] = max(relevance[owners[number]], part.relevance)
             if not copies:
-                owners |= dict.fromkeys(known.add(known_statement(piece)), at)
+                owners |= dict.fromkeys(known.add(known_statement(piece)), index)
                 fresh.append(piece)
         if len(fresh) == len(part.pieces):
-            left[at] = part
+            remainders[index] = part
         elif fresh:
-            left[at] = layers.with_pieces(part, fresh)
+            remainders[index] = layers.with_pieces(part, fresh)
         else:
-            left[at] = None
-    found = [(part, left.get(at, part)) for at, part in enumerate(parts)]
+            remainders[index] = None
+    pairs = [(part, remainders.get(index, part)) for index, part in enumerate(parts)]
     result = []
-    for at, (part, rest) in enumerate(found):
-        if rest is not None and rest.relevance != relevance[at]:
-            rest = replace(rest, relevance=relevance[at])
-        result.append((part, rest))
+    for index, (part, remainder) in enumerate(pairs):
+        if remainder is not None and remainder.relevance != relevance[index]:
+            remainder = replace(remainder, relevance=relevance[index])
+        result.append((part, remainder))
     return result
 
 

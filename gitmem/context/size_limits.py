@@ -26,30 +26,32 @@ Render = Callable[[packing.Selection, Detail], str]
 
 
 def fit_limits(
-    parts: Sequence[Part], left: int, request: ContextRequest, select: Fit, render_selection: Render
+    parts: Sequence[Part], remaining_tokens: int, request: ContextRequest, select: Fit, render_selection: Render
 ) -> tuple[packing.Selection, str]:
     """(the selection that fits the request's budget of tokens and its hard limit of characters, its text).
 
-    `left`: tokens for the parts. If no part fits beside the line about missing parts, that line is shortened (Detail).
-    If no part fits even then, the selection keeps none and the text is that line alone, "" if it does not fit either.
+    `remaining_tokens`: tokens for the parts. If no part fits beside the line about missing parts, that line is
+    shortened (Detail). If no part fits even then, the selection keeps none and the text is that line alone, "" if it
+    does not fit either.
     """
     for detail in Detail:
-        done, text = _shrink(parts, left, request, select, lambda done, detail=detail: render_selection(done, detail))  # type: ignore[misc]
-        if done.kept or not parts:
-            return done, text
+        selection, text = _shrink(parts, remaining_tokens, request, select, detail, render_selection)
+        if selection.kept or not parts:
+            return selection, text
     for detail in Detail:
-        text = missing_line(done, detail)
+        text = missing_line(selection, detail)
         if request.count_tokens(text) <= request.budget and not 0 < request.max_characters < len(text):
             break
-    return done, text
+    return selection, text
 
 
 def _shrink(
     parts: Sequence[Part],
-    left: int,
+    remaining_tokens: int,
     request: ContextRequest,
     select: Fit,
-    render_selection: Callable[[packing.Selection], str],
+    detail: Detail,
+    render_selection: Render,
 ) -> tuple[packing.Selection, str]:
     """(the selection that fits both limits, its text). The text is rendered and measured again with fewer and fewer
     tokens for the parts.
@@ -63,48 +65,48 @@ def _shrink(
     def attempt(total: int, recent: int, characters: int) -> tuple[packing.Selection, str, bool, bool]:
         """(the selection for `total` tokens beside the last `recent` turns, its text, whether the text has too many
         tokens, whether it has too many characters)."""
-        gone = turns[: len(turns) - recent]
-        those = set(map(id, gone))
-        done = select([part for part in parts if id(part) not in those], total, characters)
-        done.dropped += [(part, packing.OVER_CHARACTERS) for part in gone]
-        if gone:
-            done.limits.append(
-                Message("limit of {} characters: {} of {} recent turns left out", characters, len(gone), len(turns))
+        dropped = turns[: len(turns) - recent]
+        dropped_ids = set(map(id, dropped))
+        selection = select([part for part in parts if id(part) not in dropped_ids], total, characters)
+        selection.dropped += [(part, packing.OVER_CHARACTERS) for part in dropped]
+        if dropped:
+            selection.limits.append(
+                Message("limit of {} characters: {} of {} recent turns left out", characters, len(dropped), len(turns))
             )
-        text = render_selection(done) if done.kept else ""
-        beside = sum(part.tokens + frame for part in done.kept if part.layer is Layer.RECENT)
-        over = request.count_tokens(text) - beside > request.budget and any(
-            p.layer is not Layer.RECENT for p in done.kept
+        text = render_selection(selection, detail) if selection.kept else ""
+        beside = sum(part.tokens + frame for part in selection.kept if part.layer is Layer.RECENT)
+        too_large = request.count_tokens(text) - beside > request.budget and any(
+            p.layer is not Layer.RECENT for p in selection.kept
         )
-        return done, text, over, 0 < request.max_characters < len(text)
+        return selection, text, too_large, 0 < request.max_characters < len(text)
 
-    done, text, over, long = attempt(left, len(turns), 0)
-    if not (over or long):
-        return done, text
-    hard = request.max_characters if long else 0
+    selection, text, too_large, too_long = attempt(remaining_tokens, len(turns), 0)
+    if not (too_large or too_long):
+        return selection, text
+    hard = request.max_characters if too_long else 0
     measure = packing.Measure(
         request.layer_limits, request.count_tokens, lambda part: render_group([part], {}, bare=True)
     )
-    must = packing.cost_of((part for part in done.kept if part.layer in CUT_LAST), measure)
-    must = max(0, min(must, left))
-    steps = [(must, left, len(turns))]
+    must = packing.cost_of((part for part in selection.kept if part.layer in CUT_LAST), measure)
+    must = max(0, min(must, remaining_tokens))
+    steps = [(must, remaining_tokens, len(turns))]
     if hard:
         steps += [(must, must + 1, recent) for recent in range(len(turns) - 1, -1, -1)]
     steps += [(0, must, 0 if hard else len(turns))]
-    for low, high, recent in steps:
-        done, text, over, long = attempt(low, recent, hard)
-        if over or long:
-            if long:
+    for fitting, exceeding, recent in steps:
+        selection, text, too_large, too_long = attempt(fitting, recent, hard)
+        if too_large or too_long:
+            if too_long:
                 hard = request.max_characters
             continue
-        while low + 1 < high:
-            middle = (low + high) // 2
-            tried = attempt(middle, recent, hard)
-            if tried[2] or tried[3]:
-                high = middle
+        while fitting + 1 < exceeding:
+            middle = (fitting + exceeding) // 2
+            tried, tried_text, too_large, too_long = attempt(middle, recent, hard)
+            if too_large or too_long:
+                exceeding = middle
             else:
-                low, (done, text) = middle, tried[:2]
-        return done, text
+                fitting, selection, text = middle, tried, tried_text
+        return selection, text
     return attempt(0, 0, request.max_characters)[:2]
 
 
@@ -123,28 +125,28 @@ def renderer(scopes: Sequence[Scope], commits: Mapping[str, str]) -> Render:
 
 
 def _marked_uncommitted(
-    parts: Sequence[Part], scopes: Sequence[Scope], known: dict[tuple[str, str], frozenset[str] | None]
+    parts: Sequence[Part], scopes: Sequence[Scope], cache: dict[tuple[str, str], frozenset[str] | None]
 ) -> list[Part]:
     """All parts in order; a part with a line that its scope's commit lacks has `trust` UNCOMMITTED.
 
-    `known`: a cache that is filled here: (scope, path) -> the lines of the file in the commit, None if the file is
+    `cache`: a cache that is filled here: (scope, path) -> the lines of the file in the commit, None if the file is
     unchanged.
     """
-    kept = list(parts)
+    marked = list(parts)
     for scope in scopes:
-        own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
-        asked = [path for path in own if (scope.name, path) not in known]
-        changed = scope.committed_lines(asked) if asked and not scope.error else {}
-        known.update({(scope.name, path): changed.get(path) for path in asked})
-        for at, part in enumerate(kept):
+        paths = sorted({part.path for part in marked if part.scope == scope.name and part.path})
+        unread_paths = [path for path in paths if (scope.name, path) not in cache]
+        changed = scope.committed_lines(unread_paths) if unread_paths and not scope.error else {}
+        cache.update({(scope.name, path): changed.get(path) for path in unread_paths})
+        for index, part in enumerate(marked):
             lines = None
             if part.scope == scope.name:
-                lines = known.get((scope.name, part.path))
+                lines = cache.get((scope.name, part.path))
             if lines is not None and not part.trust:
-                old = {without_metadata(line).strip() for line in lines}
-                if not old.issuperset(_lines_of(part, scope)):
-                    kept[at] = replace(part, trust=UNCOMMITTED)
-    return kept
+                committed = {without_metadata(line).strip() for line in lines}
+                if not committed.issuperset(_lines_of(part, scope)):
+                    marked[index] = replace(part, trust=UNCOMMITTED)
+    return marked
 
 
 def _lines_of(part: Part, scope: Scope) -> list[str]:

@@ -28,30 +28,30 @@ KINDS_OF_ENTITY = frozenset(_KINDS.split())
 
 
 def values_for(
-    repo: Repository, config: Config, now: datetime, *, session: str, entities: Sequence[str], asked: str
+    repo: Repository, config: Config, now: datetime, *, session: str, entities: Sequence[str], question: str
 ) -> list[Value]:
     """The working values of a context, ordered by key.
 
-    The session's own values are taken, and those of the project whose entity `asked` names. `session`: the id of the
+    The session's own values are taken, and those of the project whose entity `question` names. `session`: the id of the
     context's session, "" for none. `entities`: prefixes of keys; if there are any, exactly the values below these are
-    taken. `asked`: the prompt and its subjects; if it is empty, all values are taken.
+    taken. `question`: the prompt and its subjects; if it is empty, all values are taken.
     """
     values = Store(repo.common_dir, config.profile).list("", now, Owner(session, config.agent))
     entities = [entity for entity in entities if entity.strip()]
     if entities:
         return [value for value in values if any(is_below(value.key, entity) for entity in entities)]
-    if not asked.strip():
+    if not question.strip():
         return values
-    words = frozenset(terms(asked))
+    words = frozenset(terms(question))
     return [value for value in values if value.owner.session or is_entity_named(value.key, words)]
 
 
 def is_entity_named(key: str, words: frozenset[str]) -> bool:
     """Whether `words`, the terms of a prompt, contain the entity of a key: `acme` in `company:acme:analysis`."""
-    first, _, rest = key.partition(":")
-    second = rest.partition(":")[0]
+    first, _, remainder = key.partition(":")
+    second = remainder.partition(":")[0]
     is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or is_generic_heading(first)
     name = second if is_kind else first
     # Terms of Hangul and Kana are pairs of signs and the last sign alone, which a particle may replace.
-    own = [term for term in terms(name) if len(term) > 1 or term.isascii()] or terms(name)
-    return bool(own) and words.issuperset(own)
+    name_terms = [term for term in terms(name) if len(term) > 1 or term.isascii()] or terms(name)
+    return bool(name_terms) and words.issuperset(name_terms)

@@ -115,7 +115,7 @@ def test_a_budget_cuts_between_statements_and_within_one_only_where_it_would_fil
     assert [piece.own.text for piece in first_fitting(found, 13, count)] == [found[0].own.text, found[1].own.text]
     long = read("A sentence of five words. " * 40 + "\n")
     assert first_fitting(long, 12, count) == list(long)
-    (cut,) = first_fitting(long, 12, count, most=100)
+    (cut,) = first_fitting(long, 12, count, max_tokens=100)
     assert cut.own.text == "A sentence of five words. A sentence of five words. …"
 
 
