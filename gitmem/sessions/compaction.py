@@ -84,26 +84,27 @@ def compact(turns: Sequence[Turn], *, keep: int = KEPT_TURNS) -> Compacted:
     """Keep the last `keep` (1 or more) spoken turns, everything after the first of them, and the tool calls and results
     that belong to kept turns. Drop the rest. With at most `keep` spoken turns nothing is dropped. Consecutive turns of
     one answer of the agent count as one."""
-    spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
-    spoken = _answer_starts([at for at in spoken if turns[at].text or turns[at].calls], turns)
-    cut = spoken[-keep] if len(spoken) > keep else 0
-    wanted = set(range(cut, len(turns)))
-    callers = {call: at for at, turn in enumerate(turns) for call in turn.calls}
-    results = {turn.answers: at for at, turn in enumerate(turns) if turn.answers}
+    spoken = [index for index, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
+    spoken = _answer_starts([index for index in spoken if turns[index].text or turns[index].calls], turns)
+    start = spoken[-keep] if len(spoken) > keep else 0
+    kept_indexes = set(range(start, len(turns)))
+    callers = {call: index for index, turn in enumerate(turns) for call in turn.calls}
+    results = {turn.answers: index for index, turn in enumerate(turns) if turn.answers}
     grown = True
     while grown:
-        pairs = {callers[turns[at].answers] for at in wanted if turns[at].answers in callers}
-        pairs |= {results[call] for at in wanted for call in turns[at].calls if call in results}
-        grown = not pairs <= wanted
-        wanted |= pairs
-    kept = tuple(turn for at, turn in enumerate(turns) if at in wanted)
-    dropped = tuple(turn for at, turn in enumerate(turns) if at not in wanted)
+        pairs = {callers[turns[index].answers] for index in kept_indexes if turns[index].answers in callers}
+        pairs |= {results[call] for index in kept_indexes for call in turns[index].calls if call in results}
+        grown = not pairs <= kept_indexes
+        kept_indexes |= pairs
+    kept = tuple(turn for index, turn in enumerate(turns) if index in kept_indexes)
+    dropped = tuple(turn for index, turn in enumerate(turns) if index not in kept_indexes)
     return Compacted(kept, dropped)
 
 
 def _answer_starts(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
     """The positions in `places` without those of turns that continue the same answer as the turn before."""
-    return [at for at in places if not (at and turns[at].answer and turns[at].answer == turns[at - 1].answer)]
+    answers = {index: turns[index].answer for index in places}
+    return [index for index in places if not (index and answers[index] and answers[index] == turns[index - 1].answer)]
 
 
 def prune(
@@ -114,16 +115,16 @@ def prune(
     A tool result is old if it precedes the last UNPRUNED_ANSWERS answers of the agent and, when its turn has a time,
     was given more than `ttl` before `now`. With fewer answers than that no result is old.
     """
-    assistants = _answer_starts([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
+    assistants = _answer_starts([index for index, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
     recent = assistants[-UNPRUNED_ANSWERS] if len(assistants) >= UNPRUNED_ANSWERS else 0
-    out = []
-    for at, turn in enumerate(turns):
-        old = at < recent and (turn.at is None or now - turn.at > ttl)
-        if turn.role is Role.TOOL and old:
-            out.append(replace(turn, text=CLEARED if hard else trim(turn.text)))
+    pruned = []
+    for index, turn in enumerate(turns):
+        is_old = index < recent and (turn.at is None or now - turn.at > ttl)
+        if turn.role is Role.TOOL and is_old:
+            pruned.append(replace(turn, text=CLEARED if hard else trim(turn.text)))
         else:
-            out.append(turn)
-    return out
+            pruned.append(turn)
+    return pruned
 
 
 def trim(text: str) -> str:

@@ -93,20 +93,20 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
     depth = start = base = 0
     inside = escaped = False  # inside a string; after a backslash at the end of the last piece
     while piece := file.read(PIECE_BYTES):
-        at = 1 if escaped else 0
+        offset = 1 if escaped else 0
         escaped = False
         while True:
             if inside:
-                rest = STRING.match(piece, at)
-                if rest is None:
-                    tail = piece[at:]
+                string_end = STRING.match(piece, offset)
+                if string_end is None:
+                    tail = piece[offset:]
                     escaped = bool((len(tail) - len(tail.rstrip(b"\\"))) % 2)
                     break
-                inside, at = False, rest.end()
-            token = JSON_MARK.search(piece, at)
+                inside, offset = False, string_end.end()
+            token = JSON_MARK.search(piece, offset)
             if token is None:
                 break
-            at = token.end()
+            offset = token.end()
             if token[0] == b'"':
                 inside = True
             elif token[0] == b"{":
@@ -116,9 +116,9 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
             elif depth:
                 depth -= 1
                 if not depth:
-                    here = file.tell()
-                    yield start, base + at
-                    file.seek(here)
+                    position = file.tell()
+                    yield start, base + offset
+                    file.seek(position)
         base += len(piece)
     if depth:
         yield start, base  # the file is cut short: the rest is reported as invalid JSON
@@ -186,10 +186,10 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
 
 def _with_times(turns: Iterable[Turn], value: Conversation) -> Iterator[Turn]:
     """The turns, each with a time: its own, else that of the turn before, else that of the conversation, else None."""
-    at = next(filter(None, (time_of(value.get(key) or None) for key in TIMES)), None)
+    last_time = next(filter(None, (time_of(value.get(key) or None) for key in TIMES)), None)
     for turn in turns:
-        at = turn.at or at
-        yield replace(turn, at=at)
+        last_time = turn.at or last_time
+        yield replace(turn, at=last_time)
 
 
 def _chatgpt_turns(value: Conversation) -> Iterator[Turn]:
@@ -205,14 +205,14 @@ def _chatgpt_turns(value: Conversation) -> Iterator[Turn]:
         mapping = {}
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     branch: dict[str, None] = {}  # in order; a damaged tree may contain a circle
-    at = value.get("current_node")
+    node_key = value.get("current_node")
     parents = _parents(nodes)
-    if not isinstance(at, str) or at not in nodes:
+    if not isinstance(node_key, str) or node_key not in nodes:
         leaves = (key for key in reversed(nodes) if key not in parents.values())
-        at = max(leaves, key=lambda key: _message_time(nodes[key]), default="")
-    while at in nodes and at not in branch:
-        branch[at] = None
-        at = parents[at]
+        node_key = max(leaves, key=lambda key: _message_time(nodes[key]), default="")
+    while node_key in nodes and node_key not in branch:
+        branch[node_key] = None
+        node_key = parents[node_key]
     keys = [*reversed(branch)]
     if [*parents.values()].count("") > 1:
         keys = [*nodes]
@@ -229,14 +229,14 @@ def _parents(nodes: Mapping[str, Conversation]) -> dict[str, str]:
     for key, node in nodes.items():
         children = node.get("children")
         by_child |= {child: key for child in children if isinstance(child, str)} if isinstance(children, list) else {}
-    named = {key: string_at(node, "parent") for key, node in nodes.items()}
-    return {key: parent if parent in nodes else by_child.get(key, "") for key, parent in named.items()}
+    named_parents = {key: string_at(node, "parent") for key, node in nodes.items()}
+    return {key: parent if parent in nodes else by_child.get(key, "") for key, parent in named_parents.items()}
 
 
 def _message_time(node: Conversation) -> float:
     """The time of a message in seconds since 1970, 0.0 if it has none."""
-    at = _object(node.get("message")).get("create_time")
-    return at if isinstance(at, int | float) else 0.0
+    created = _object(node.get("message")).get("create_time")
+    return created if isinstance(created, int | float) else 0.0
 
 
 def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn]:
@@ -276,8 +276,8 @@ def _claude_turns(value: Conversation) -> Iterator[Turn]:
         role, content = role_of(message.get("sender")), message.get("content")
         text = text_of(content if isinstance(content, list) else []) or string_at(message, "text")
         if role is not None and text.strip():
-            at = time_of(message.get("created_at"))
-            yield Turn(string_at(message, "uuid") or f"L{number}", role, text, number, at)
+            created_at = time_of(message.get("created_at"))
+            yield Turn(string_at(message, "uuid") or f"L{number}", role, text, number, created_at)
 
 
 def _object(value: Any) -> Conversation:

@@ -99,59 +99,60 @@ class Settlement(NamedTuple):
 
 
 def settlements(
-    said: Sequence[Statement], cues: Sequence[float], chosen: Mapping[int, str], turns: Sequence[Turn],
-    picked: AbstractSet[int] = frozenset(), *, over: bool = True,
+    sentences: Sequence[Statement], cues: Sequence[float], chosen: Mapping[int, str], turns: Sequence[Turn],
+    picked: AbstractSet[int] = frozenset(), *, has_ended: bool = True,
 ) -> tuple[list[Settlement], dict[int, str]]:  # fmt: skip
     """Find the settlements. Returns them in order, and the entries of `chosen` that stay lines of their own.
 
-    `said`: the sentences of `turns`. `cues`: the sum of promotion cues of each sentence. `chosen`: index of a sentence
-    in `said` -> type, for sentences that are worth a line alone. `over`: the conversation has ended; otherwise the
-    agent's last sentences settle nothing yet.
+    `sentences`: the sentences of `turns`. `cues`: the sum of promotion cues of each sentence. `chosen`: index of a
+    sentence in `sentences` -> type, for sentences that are worth a line alone. `has_ended`: the conversation has ended;
+    otherwise the agent's last sentences settle nothing yet.
 
     A settlement has at most MAX_SENTENCE_CHARACTERS; sentences with higher log-odds are taken first. An entry of
     `chosen` is dropped if a settlement contains its sentence. Unless its index is in `picked`, it is also dropped for a
     sentence of the agent, for a person's answer to the agent (but not one of a type in STANDING), and for a fact that
     was stated before the last settlement.
     """
-    left = dict(chosen)
-    talk = _Talk(said, cues, [0.0] * len(said), chosen)
+    unsettled = dict(chosen)
+    talk = _Talk(sentences, cues, [0.0] * len(sentences), chosen)
     settled: list[Settlement] = []
     pending: list[int] = []
     proposed: list[int] = []  # sentences of the agent that may settle something once the person answers
     unanswered: list[int] = []  # all sentences of the agent since the person's last turn
-    before: Turn | None = None
+    previous: Turn | None = None
     model = linear_model.load(__file__, "decision_turns.tsv")
-    for turn, places in _by_turn(said, turns):
-        of_turn = features_of_turn(turn, before)
-        is_answer = before is not None and before.role is Role.ASSISTANT
-        for at in places:
-            talk.odds[at] = model.odds({**of_turn, **features(said[at], cues[at])})
+    for turn, places in _by_turn(sentences, turns):
+        of_turn = features_of_turn(turn, previous)
+        is_answer = previous is not None and previous.role is Role.ASSISTANT
+        for index in places:
+            talk.odds[index] = model.odds({**of_turn, **features(sentences[index], cues[index])})
         if turn.role is Role.USER:
-            made, pending = talk.settled_by(turn, places, proposed, pending)
+            new_settlements, pending = talk.settled_by(turn, places, proposed, pending)
             confirmed: list[Settlement] = []
-            if not any(_overlaps(each, unanswered) for each in made):
+            if not any(_overlaps(settlement, unanswered) for settlement in new_settlements):
                 confirmed = talk.confirmed_by(turn, unanswered)
-            settled += [*confirmed, *made]
-            pending = [at for at in pending if all(at not in each.places for each in confirmed)]
+            settled += [*confirmed, *new_settlements]
+            pending = [index for index in pending if all(index not in settlement.places for settlement in confirmed)]
             proposed, unanswered = [], []
-            places = [at for at in places if chosen.get(at) not in STANDING or _is_bare(said[at].text)]
+            places = [index for index in places if chosen.get(index) not in STANDING or _is_bare(sentences[index].text)]
         else:
             unanswered += places
-            new = [at for at in places if talk.belongs(at)]
-            proposed = new if any(map(talk.settles, new)) else [*proposed, *new]
+            relevant = [index for index in places if talk.belongs(index)]
+            proposed = relevant if any(map(talk.settles, relevant)) else [*proposed, *relevant]
         if turn.role is Role.ASSISTANT or is_answer:
-            _drop(left, [at for at in places if at not in picked])
-        before = turn
-    strong = [at for at in proposed if talk.settles(at) and not _offers(said[at].text)]
-    if strong and over:
+            _drop(unsettled, [index for index in places if index not in picked])
+        previous = turn
+    strong = [index for index in proposed if talk.settles(index) and not _offers(sentences[index].text)]
+    if strong and has_ended:
         settled.append(talk.settlement([*pending, *proposed], strong, turns[-1]))
-    for each in settled:
-        _drop(left, each.places)
-    settled = [part for each in settled for part in talk.statements(each)]
+    for settlement in settled:
+        _drop(unsettled, settlement.places)
+    settled = [statement for settlement in settled for statement in talk.statements(settlement)]
     if settled:  # facts stated before a settlement only described the problem
-        last = max(settled[-1].places)
-        _drop(left, [at for at, kind in left.items() if at < last and kind == "fact" and at not in picked])
-    return settled, left
+        before_last = range(max(settled[-1].places))
+        facts = [index for index in before_last if unsettled.get(index) == "fact" and index not in picked]
+        _drop(unsettled, facts)
+    return settled, unsettled
 
 
 class _Talk(NamedTuple):
@@ -163,18 +164,18 @@ class _Talk(NamedTuple):
     odds: list[float]
     chosen: Mapping[int, str]
 
-    def settles(self, at: int) -> bool:
-        """Whether the sentence at index `at` makes a decision, by its log-odds, a person's cues, or an agent's words
+    def settles(self, index: int) -> bool:
+        """Whether the sentence at `index` makes a decision, by its log-odds, a person's cues, or an agent's words
         that sum up."""
-        if self.odds[at] > SETTLES:
+        if self.odds[index] > SETTLES:
             return True
-        if self.said[at].turn.role is Role.USER:
-            return self.cues[at] >= SETTLING_CUE_SUM
-        return SUMS_UP.search(self.said[at].text) is not None
+        if self.said[index].turn.role is Role.USER:
+            return self.cues[index] >= SETTLING_CUE_SUM
+        return SUMS_UP.search(self.said[index].text) is not None
 
-    def belongs(self, at: int) -> bool:
-        """Whether the sentence at index `at` is part of a settlement."""
-        return self.odds[at] > BELONGS or self.settles(at)
+    def belongs(self, index: int) -> bool:
+        """Whether the sentence at `index` is part of a settlement."""
+        return self.odds[index] > BELONGS or self.settles(index)
 
     def settled_by(
         self, turn: Turn, places: Sequence[int], proposed: Sequence[int], pending: Sequence[int]
@@ -185,27 +186,27 @@ class _Talk(NamedTuple):
         `places`: indexes of the turn's sentences. `proposed`: sentences of the agent's turns right before it.
         `pending`: earlier sentences since the last settlement.
         """
-        own = [at for at in places if self.belongs(at) and _states(self.said[at].own)]
-        strong = [at for at in own if self.settles(at)]
+        stated = [index for index in places if self.belongs(index) and _states(self.said[index].own)]
+        strong = [index for index in stated if self.settles(index)]
         refused, agreed = refuses(turn.text), agrees(turn.text)
         if strong:  # the person's own sentences and the agent's earlier ones make two settlements
-            agents = [at for at in pending if self.said[at].turn.role is Role.ASSISTANT]
-            pending = [at for at in pending if at not in agents]
+            agents = [index for index in pending if self.said[index].turn.role is Role.ASSISTANT]
+            pending = [index for index in pending if index not in agents]
             if refused:
                 agents = []
             elif agreed:
                 agents = [*agents, *proposed]
-            core = [at for at in agents if self.odds[at] > ANSWERED and not _offers(self.said[at].text)]
-            made = [self.settlement([*pending, *own], strong, turn)]
+            core = [index for index in agents if self.odds[index] > ANSWERED and not _offers(self.said[index].text)]
+            results = [self.settlement([*pending, *stated], strong, turn)]
             if core:
-                made.insert(0, self.settlement(agents, core, turn))
-            return made, []
+                results.insert(0, self.settlement(agents, core, turn))
+            return results, []
         if refused:
-            return [], [*pending, *own]
-        joined = [at for at in proposed if agreed or not CHOICES.search(self.said[at].text)]
+            return [], [*pending, *stated]
+        joined = [index for index in proposed if agreed or not CHOICES.search(self.said[index].text)]
         if agreed or THANKS.match(turn.text):
-            strong = [at for at in proposed if self.settles(at) and not _offers_choice(self.said[at].text)]
-        pending = [*pending, *joined, *own]
+            strong = [index for index in proposed if self.settles(index) and not _offers_choice(self.said[index].text)]
+        pending = [*pending, *joined, *stated]
         if strong:
             return [self.settlement(pending, strong, turn)], []
         return [], pending
@@ -214,16 +215,16 @@ class _Talk(NamedTuple):
         """The settlement of the agent's only proposal among the sentences `unanswered`, if the person's turn says yes
         to it. [] if the person says something else, or if the agent proposes several things, leaves a choice, or
         proposes a step of the work."""
-        if not confirms(turn.text) or any(CHOICES.search(self.said[at].own) for at in unanswered):
+        if not confirms(turn.text) or any(CHOICES.search(self.said[index].own) for index in unanswered):
             return []
-        proposals = [at for at in unanswered if PROPOSES.search(self.said[at].own)]
-        others = [self.said[at].own for at in unanswered if at not in proposals]
-        if len(proposals) != 1 or any(OFFER.search(text) and not ASKS.search(text) for text in others):
+        proposals = [index for index in unanswered if PROPOSES.search(self.said[index].own)]
+        other_texts = [self.said[index].own for index in unanswered if index not in proposals]
+        if len(proposals) != 1 or any(OFFER.search(text) and not ASKS.search(text) for text in other_texts):
             return []
         text = self.said[proposals[0]].own
         opening = PROPOSES.match(text)
-        rest = text[opening.end() :] if opening else text
-        is_step = WORK_STEP.search(rest) is not None and STANDS_ON.search(rest) is None
+        content = text[opening.end() :] if opening else text
+        is_step = WORK_STEP.search(content) is not None and STANDS_ON.search(content) is None
         if is_step or _is_bare(text) or ASKS.search(text):
             return []
         return [self.settlement([], proposals, turn)]
@@ -232,17 +233,17 @@ class _Talk(NamedTuple):
         """A settlement with the sentences `strong` and `pending`: first the strong ones, then the others by log-odds,
         as many as fit. The core is one of the strong ones. `turn`: as in `Settlement`."""
         room = MAX_SENTENCE_CHARACTERS + 2  # a full stop and a space behind each but the last
-        taken: list[int] = []
-        for at in sorted({*strong, *pending}, key=lambda at: (at not in strong, -self.odds[at])):
-            if len(self.said[at].text) + 2 <= room:
-                room -= len(self.said[at].text) + 2
-                taken.append(at)
-        cores = [at for at in strong if at in taken]
-        core = min(cores, key=lambda at: (self.chosen.get(at) not in SETTLING, -self.odds[at]))
+        fitting: list[int] = []
+        for index in sorted({*strong, *pending}, key=lambda index: (index not in strong, -self.odds[index])):
+            if len(self.said[index].text) + 2 <= room:
+                room -= len(self.said[index].text) + 2
+                fitting.append(index)
+        cores = [index for index in strong if index in fitting]
+        core = min(cores, key=lambda index: (self.chosen.get(index) not in SETTLING, -self.odds[index]))
         kind = self.chosen.get(core, "fact")
         if kind == "fact":
             kind = "decision"
-        return Settlement(tuple(sorted(taken)), core, kind, turn)
+        return Settlement(tuple(sorted(fitting)), core, kind, turn)
 
     def statements(self, settled: Settlement) -> list[Settlement]:
         """The settlement as one statement for each line.
@@ -254,14 +255,14 @@ class _Talk(NamedTuple):
         if not self.is_explicit(settled.core):
             return [settled]
         groups: list[list[int]] = []
-        for at in self.with_dependents(settled.places):
-            if groups and self.belong_together(groups[-1][-1], at) and self.fits([*groups[-1], at]):
-                groups[-1].append(at)
+        for index in self.with_dependents(settled.places):
+            if groups and self.belong_together(groups[-1][-1], index) and self.fits([*groups[-1], index]):
+                groups[-1].append(index)
             else:
-                groups.append([at])
+                groups.append([index])
         parts = []
         for group in groups:
-            cores = [at for at in group if self.stays(at)]
+            cores = [index for index in group if self.stays(index)]
             if cores:
                 parts.append(self.part(group, cores, settled))
         return parts
@@ -269,56 +270,56 @@ class _Talk(NamedTuple):
     def with_dependents(self, places: Sequence[int]) -> list[int]:
         """The indexes `places` and those of the sentences beside them that belong to an explicit one: the sentence that
         it is the consequence of, and those after it that need it. They were no part of the settlement by their odds."""
-        found = set(places)
-        for at in filter(self.is_explicit, places):
-            if at > 0 and is_consequence(self.said[at].text) and self.can_join(at, at - 1):
-                found.add(at - 1)
-            for after in range(at + 1, min(at + 1 + MAX_DEPENDENTS, len(self.said))):
-                if not (needs_previous(self.said[after].text) and self.can_join(at, after)):
+        joined = set(places)
+        for index in filter(self.is_explicit, places):
+            if index > 0 and is_consequence(self.said[index].text) and self.can_join(index, index - 1):
+                joined.add(index - 1)
+            for dependent in range(index + 1, min(index + 1 + MAX_DEPENDENTS, len(self.said))):
+                if not (needs_previous(self.said[dependent].text) and self.can_join(index, dependent)):
                     break
-                found.add(after)
-        return sorted(found)
+                joined.add(dependent)
+        return sorted(joined)
 
-    def can_join(self, at: int, other: int) -> bool:
-        """Whether the sentence `other` of the same turn states something and fits into the line of `at`."""
-        one, beside = self.said[at], self.said[other]
-        between = range(min(at, other), max(at, other) + 1)
-        return one.turn is beside.turn and not beside.doubtful and _states(beside.own) and self.fits(between)
+    def can_join(self, index: int, neighbour: int) -> bool:
+        """Whether the sentence `neighbour` of the same turn states something and fits into the line of `index`."""
+        sentence, beside = self.said[index], self.said[neighbour]
+        between = range(min(index, neighbour), max(index, neighbour) + 1)
+        return sentence.turn is beside.turn and not beside.doubtful and _states(beside.own) and self.fits(between)
 
     def fits(self, places: Sequence[int]) -> bool:
         """Whether these sentences are short enough for one line, with a full stop and a space behind each."""
-        return sum(len(self.said[at].text) + 2 for at in places) <= MAX_SENTENCE_CHARACTERS + 2
+        return sum(len(self.said[index].text) + 2 for index in places) <= MAX_SENTENCE_CHARACTERS + 2
 
-    def stays(self, at: int) -> bool:
+    def stays(self, index: int) -> bool:
         """Whether a sentence of a cut settlement is worth a line: it settles something itself, the rules of promotion
         take it, or it is part of what an agent said and the person went on from."""
-        answered = self.said[at].turn.role is Role.ASSISTANT and self.odds[at] > ANSWERED
-        return self.settles(at) or at in self.chosen or answered
+        answered = self.said[index].turn.role is Role.ASSISTANT and self.odds[index] > ANSWERED
+        return self.settles(index) or index in self.chosen or answered
 
-    def part(self, group: Sequence[int], cores: Sequence[int], settled: Settlement) -> Settlement:
+    def part(self, group: Sequence[int], cores: Sequence[int], whole: Settlement) -> Settlement:
         """The sentences `group` of a settlement as one of their own. Its core is that of the settlement, else one of
         `cores`: one that settles something before the others, then by log-odds."""
         core = max(cores, key=lambda at: (self.settles(at), self.odds[at]))
-        if settled.core in group:
-            core = settled.core
+        if whole.core in group:
+            core = whole.core
         kind = self.chosen.get(core, "decision")
         if kind == "fact" and self.settles(core):
             kind = "decision"
-        return Settlement(tuple(group), core, kind, settled.turn)
+        return Settlement(tuple(group), core, kind, whole.turn)
 
-    def is_explicit(self, at: int) -> bool:
+    def is_explicit(self, index: int) -> bool:
         """Whether a sentence says by itself what is settled: the rules of promotion take it for a decision, a rule or
         the like, and it is more than a bare answer (`That must not go out like this.`)."""
-        return self.chosen.get(at) in SETTLING and not _is_bare(self.said[at].own)
+        return self.chosen.get(index) in SETTLING and not _is_bare(self.said[index].own)
 
-    def belong_together(self, before: int, at: int) -> bool:
+    def belong_together(self, first: int, second: int) -> bool:
         """Whether two neighbouring sentences of a settlement are one statement: the second needs the first, or both are
         terse answers of different turns, or the second answers the agent's first."""
-        one, other = self.said[before], self.said[at]
-        if one.turn is not other.turn:
-            agents = one.turn.role is Role.ASSISTANT and other.turn.role is Role.USER
-            return agents or not (self.is_explicit(before) or self.is_explicit(at))
-        return at == before + 1 and needs_previous(other.text)
+        first_sentence, second_sentence = self.said[first], self.said[second]
+        if first_sentence.turn is not second_sentence.turn:
+            agents = first_sentence.turn.role is Role.ASSISTANT and second_sentence.turn.role is Role.USER
+            return agents or not (self.is_explicit(first) or self.is_explicit(second))
+        return second == first + 1 and needs_previous(second_sentence.text)
 
 
 def _overlaps(settled: Settlement, places: Sequence[int]) -> bool:
@@ -326,33 +327,33 @@ def _overlaps(settled: Settlement, places: Sequence[int]) -> bool:
     return not set(settled.places).isdisjoint(places)
 
 
-def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Turn, list[int]]]:
+def _by_turn(sentences: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Turn, list[int]]]:
     """Each turn with the indexes of its sentences, in order; doubtful sentences are left out."""
     places: dict[int, list[int]] = {}
-    for at, sentence in enumerate(said):
+    for index, sentence in enumerate(sentences):
         if not sentence.doubtful:
-            places.setdefault(id(sentence.turn), []).append(at)
+            places.setdefault(id(sentence.turn), []).append(index)
     return [(turn, places.get(id(turn), [])) for turn in turns]
 
 
-def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
+def features_of_turn(turn: Turn, previous: Turn | None) -> dict[str, float]:
     """Feature name -> value, for the features that all sentences of `turn` share; a name begins with the speaker, as
-    `user offered`. `before`: the turn before it, None for the first."""
-    whole = latin_length(turn.text)
-    known = {"turn": log(1 + min(whole, REPORT_LETTERS)) / 4, "report": log(max(1.0, whole / REPORT_LETTERS))}
+    `user offered`. `previous`: the turn before it, None for the first."""
+    length = latin_length(turn.text)
+    values = {"turn": log(1 + min(length, REPORT_LETTERS)) / 4, "report": log(max(1.0, length / REPORT_LETTERS))}
     if turn.role is Role.USER:
-        known["first"] = float(before is None)
-        known["offered"] = float(
-            before is not None and before.role is Role.ASSISTANT and bool(OFFER.search(before.text))
+        values["first"] = float(previous is None)
+        values["offered"] = float(
+            previous is not None and previous.role is Role.ASSISTANT and bool(OFFER.search(previous.text))
         )
-    return {f"{turn.role.value} {name}": value for name, value in known.items()}
+    return {f"{turn.role.value} {name}": value for name, value in values.items()}
 
 
 def features(sentence: Statement, cues: float) -> dict[str, float]:
     """Feature name -> value for one sentence; a name begins with the speaker, as `user asks`. The values are about 0 to
     1, but the sum of cues goes from -MAX_CUE_SUM to MAX_CUE_SUM and counts for a person only."""
     text, role = sentence.own, sentence.turn.role
-    known = {
+    values = {
         "length": log(1 + latin_length(text)) / 3,
         "code": float(bool(CODE.search(text))),
         "few": float(_is_bare(text)),
@@ -362,13 +363,13 @@ def features(sentence: Statement, cues: float) -> dict[str, float]:
         "errand": float(bool(ERRAND.search(text))),
     }
     if role is Role.USER:
-        known["cues"] = max(-MAX_CUE_SUM, min(MAX_CUE_SUM, cues))
-    return {f"{role.value} {name}": value for name, value in known.items()}
+        values["cues"] = max(-MAX_CUE_SUM, min(MAX_CUE_SUM, cues))
+    return {f"{role.value} {name}": value for name, value in values.items()}
 
 
-def _drop(left: dict[int, str], places: Sequence[int]) -> None:
-    for at in places:
-        left.pop(at, None)
+def _drop(chosen: dict[int, str], places: Sequence[int]) -> None:
+    for index in places:
+        chosen.pop(index, None)
 
 
 def telling_word_count(text: str) -> int:
@@ -407,8 +408,8 @@ def refuses(text: str) -> bool:
     """Whether a person's turn begins with a refusal, also after thanks or faint agreement: `no`, `thanks but no
     thanks`, `great, but no`. `yes, no banner` agrees."""
     opening = AGREES.match(text) or THANKS.match(text)
-    rest = text[opening.end() : opening.end() + MAX_DECLINE_CHARS] if opening else ""
-    return bool(DENIES.match(text) or DECLINES.search(rest) or (BARELY.match(text) and DENIES.match(rest)))
+    remainder = text[opening.end() : opening.end() + MAX_DECLINE_CHARS] if opening else ""
+    return bool(DENIES.match(text) or DECLINES.search(remainder) or (BARELY.match(text) and DENIES.match(remainder)))
 
 
 def agrees(text: str) -> bool:

@@ -115,15 +115,15 @@ def gated_episode(
     """
     policy = Policy()
     spoken = turns[-MAX_TURNS:]
-    said: list[str] = []
+    own_texts: list[str] = []
     if config.gate != "strict":
-        said = [normalise(text) for item in select(spoken, UNNAMED, heading.when)[0] for text in _own_words(item)]
-    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy, spoken=said)) for turn in spoken]
+        own_texts = [normalise(text) for item in select(spoken, UNNAMED, heading.when)[0] for text in _own_words(item)]
+    clean = [replace(turn, text=redact(turn.text, UNNAMED, policy, spoken=own_texts)) for turn in spoken]
     # The name comes from the redacted text: a secret in it would be in every listing.
     name = slug(MASK.sub(" ", turn.text) for turn in clean)
     path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{name}.md"
     return path, refuse_or_mask_text(
-        redact(render_episode(clean, heading, memory), path, policy, spoken=said), path, config
+        redact(render_episode(clean, heading, memory), path, policy, spoken=own_texts), path, config
     )
 
 
@@ -188,12 +188,12 @@ def _most_telling(turns: Sequence[Turn], decisions: Sequence[str], replaced: str
 
 def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:
     """The agent's sentences that only acknowledge what the person said in the turn before."""
-    found: set[str] = set()
-    for before, turn in pairwise(turns):
-        if before.role is Role.USER and turn.role is Role.ASSISTANT:
+    acknowledged: set[str] = set()
+    for previous, turn in pairwise(turns):
+        if previous.role is Role.USER and turn.role is Role.ASSISTANT:
             sentences = [text for _, text in sentences_of(turn)]
-            found.update(text for text in sentences if acknowledges(text, turn.text, before.text))
-    return frozenset(found)
+            acknowledged.update(text for text in sentences if acknowledges(text, turn.text, previous.text))
+    return frozenset(acknowledged)
 
 
 def is_worth_an_episode(turns: Sequence[Turn], now: datetime, *, worked: bool) -> bool:
@@ -204,11 +204,13 @@ def is_worth_an_episode(turns: Sequence[Turn], now: datetime, *, worked: bool) -
     """
     if worked or select(turns, f"{FOLDER}/x.md", now)[0]:
         return True
-    own = [turn for turn in turns if turn.role is Role.USER]
-    if len(own) < MIN_PERSON_TURNS or sum(telling_word_count(turn.text) for turn in own) < MIN_TELLING_WORDS:
+    own_turns = [turn for turn in turns if turn.role is Role.USER]
+    telling_words = sum(telling_word_count(turn.text) for turn in own_turns)
+    if len(own_turns) < MIN_PERSON_TURNS or telling_words < MIN_TELLING_WORDS:
         return False
     return any(
-        set(topics([turn.text])) & set(topics(earlier.text for earlier in own[:at])) for at, turn in enumerate(own)
+        set(topics([turn.text])) & set(topics(earlier.text for earlier in own_turns[:index]))
+        for index, turn in enumerate(own_turns)
     )
 
 

@@ -32,41 +32,41 @@ class KnownStatements(NamedTuple):
     rows: tuple[PlacedFact, ...]
 
 
-def known_statements(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> KnownStatements:
+def known_statements(root: Path, daily: Sequence[str], now: datetime, other_days: AbstractSet[date]) -> KnownStatements:
     """The facts of MEMORY.md and the items of the daily logs, of any agent, of the last RECENT_DAYS and of the days
-    `others`. `daily`: patterns of daily logs outside memory/. Files that cannot be read are left out."""
+    `other_days`. `daily`: patterns of daily logs outside memory/. Files that cannot be read are left out."""
     rows: list[PlacedFact] = []
-    days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
+    days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | other_days
     for path in ("MEMORY.md", *log_files(root, daily, days)):
         day = log_day(path, daily)
         try:
-            found = facts.parse(read_bytes(root, path)).facts
+            parsed = facts.parse(read_bytes(root, path)).facts
         except (OSError, OutsideRepository):
             continue
-        rows += with_days(path, found, day.isoformat() if day else "")
+        rows += with_days(path, parsed, day.isoformat() if day else "")
     in_order = sorted(rows, key=lambda row: (row.day, row.path != "MEMORY.md", row.path, row.fact.line))
     return KnownStatements(frozenset(row.fact.id for row in rows), tuple(in_order))
 
 
-def not_in_memory(selected: Iterable[Selected], known: KnownStatements) -> tuple[list[Selected], list[str]]:
+def not_in_memory(selected: Iterable[Selected], memory: KnownStatements) -> tuple[list[Selected], list[str]]:
     """The statements that memory does not have yet, each once, and the texts of the others.
 
     Memory has a statement if it has its whole text or its core sentence without the reason. A statement that memory has
     but that a later line replaced counts as new, because the person changed it back.
     """
-    seen = set(known.ids)
-    rows = list(known.rows)
-    new: list[Selected] = []
-    held: list[str] = []
+    seen_ids = set(memory.ids)
+    rows = list(memory.rows)
+    new_statements: list[Selected] = []
+    known_texts: list[str] = []
     for item in selected:
         ids = {fact_id(item.text), fact_id(item.core)}
-        if ids & seen and not was_replaced(ids, rows, by_person=item.origin == "user"):
-            held.append(item.text)
+        if ids & seen_ids and not was_replaced(ids, rows, by_person=item.origin == "user"):
+            known_texts.append(item.text)
         else:
-            new.append(item)
+            new_statements.append(item)
             rows.append(unwritten_row(item, len(rows)))
-        seen |= ids
-    return new, held
+        seen_ids |= ids
+    return new_statements, known_texts
 
 
 class KnownLines:
@@ -83,9 +83,9 @@ class KnownLines:
 
     def holds(self, ids: Iterable[str], day: date) -> bool:
         """Whether MEMORY.md, or a log of one of the RECENT_DAYS days up to `day`, has a line with one of these ids."""
-        wanted = set(ids)
+        wanted_ids = set(ids)
         days = (day - timedelta(days=back) for back in range(RECENT_DAYS))
-        return bool(wanted & self._memory) or any(wanted & self._of_day(each) for each in days)
+        return bool(wanted_ids & self._memory) or any(wanted_ids & self._of_day(earlier_day) for earlier_day in days)
 
     def add(self, ids: Iterable[str], path: str, day: date) -> None:
         """Add the ids of a line that will be written to the log `path` of `day`."""

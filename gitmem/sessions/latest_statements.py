@@ -35,11 +35,11 @@ def was_replaced(ids: AbstractSet[str], rows: Sequence[PlacedFact], *, by_person
     `rows`: statements, the oldest first. `by_person`: a person repeats the statement. Then a possible replacement
     counts too: an extra line costs little, and a log that ends with an outdated statement is wrong.
     """
-    own = max((at for at, row in enumerate(rows) if row.fact.id in ids), default=-1)
-    if own < 0:
+    newest = max((index for index, row in enumerate(rows) if row.fact.id in ids), default=None)
+    if newest is None:
         return False
-    later = [row for row in rows[own + 1 :] if row.fact.id not in ids]
-    return any(_is_replaced(rows[own], row, perhaps=by_person) for row in later)
+    later = [row for row in rows[newest + 1 :] if row.fact.id not in ids]
+    return any(_is_replaced(rows[newest], row, perhaps=by_person) for row in later)
 
 
 def current_statements(selected: Sequence[Selected]) -> list[Selected]:

@@ -151,13 +151,13 @@ class FlushInput(NamedTuple):
     ended: bool = False
 
 
-def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, given: FlushInput) -> FlushResult:
+def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, task: FlushInput) -> FlushResult:
     """Write the new lines of a transcript and save the session's state. The caller holds the session's lock."""
-    root, state, now, _, ended = given
+    root, state, now, _, ended = task
     agent = source.agent or config.agent
     spoken = dated(transcript.spoken(), now, now, now.tzinfo)
     turns = unread_turns(spoken if ended else _turns_up_to_person(spoken), state.turns)
-    selected, notes = _select_by_day(turns, spoken, agent, config.memory_daily, given)
+    selected, notes = _select_by_day(turns, spoken, agent, config.memory_daily, task)
     days = {(item.turn.at or now).date() for item in selected}
     if selected:
         memory = memory_statements(root, config.memory_daily, written_id(source.session), now)
@@ -166,15 +166,15 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and memory.has(item.text)]
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
     forgotten = forgotten_texts(repo)
-    gone = [
+    removed = [
         item for item in selected if forgotten.masked(item.text) != item.text or forgotten.is_removed_text(item.core)
     ]
-    selected = [item for item in selected if item not in gone]
-    held = known_statements(root, config.memory_daily, now, days)
-    new, known = not_in_memory(selected, held._replace(ids=held.ids | state.facts))
-    skipped = [SkippedText(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
-    skipped += [SkippedText(MASK, "a person took it out of memory") for _ in gone]
-    kept: list[FlushedLine] = []
+    selected = [item for item in selected if item not in removed]
+    stored = known_statements(root, config.memory_daily, now, days)
+    new_items, known_texts = not_in_memory(selected, stored._replace(ids=stored.ids | state.facts))
+    skipped = [SkippedText(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known_texts)]
+    skipped += [SkippedText(MASK, "a person took it out of memory") for _ in removed]
+    lines: list[FlushedLine] = []
     masks: list[Mask] = []
 
     code = OpenedFiles(repo, transcript.turns)
@@ -184,19 +184,19 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
         order, the items that the gate or the limit of a line's length refused, each with its message."""
         entries = [_entry(item, source.session, code) for item in items]
         if entries:
-            written = writing.append_to_logs(repo, config, entries, now=now, agent=agent, topic="session")
+            results = writing.append_to_logs(repo, config, entries, now=now, agent=agent, topic="session")
         else:
-            written = []
+            results = []
         refused = []
-        for item, result in zip(items, written, strict=True):
+        for item, result in zip(items, results, strict=True):
             if isinstance(result, Refused):
                 refused.append((item, result.message))
             else:
                 masks.extend(result.masks)
-                kept.append(FlushedLine(result.path, result.line, result.text, item.type, item.turn.id))
+                lines.append(FlushedLine(result.path, result.line, result.text, item.type, item.turn.id))
         return refused
 
-    refused = write(new)
+    refused = write(new_items)
     skipped += [SkippedText("(refused by the gate)", message) for _, message in refused]
     # The deciding sentence may pass the gate where the whole line does not.
     shortened = [(item, item.alone()) for item, _ in refused]
@@ -204,40 +204,42 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     state = replace(
         state,
         turns=state.turns | {*distinct_keys(map(turn_key, spoken if ended else _turns_up_to_person(spoken)))},
-        facts=state.facts | {fact_id(line.text) for line in kept},
+        facts=state.facts | {fact_id(line.text) for line in lines},
     )
     save_state(repo.common_dir, source.session, with_activity(state, now, source.file))
-    differs = rivals_at_lines(repo, [(line.path, line.line) for line in kept], now.date())
-    return FlushResult(tuple(kept), tuple(skipped), notes, tuple(masks), differs)
+    differs = rivals_at_lines(repo, [(line.path, line.line) for line in lines], now.date())
+    return FlushResult(tuple(lines), tuple(skipped), notes, tuple(masks), differs)
 
 
-def unread_turns(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
+def unread_turns(spoken: Sequence[Turn], read_keys: AbstractSet[str]) -> list[Turn]:
     """The turns that were not read before, in order.
 
-    `spoken`: all turns. `known`: keys of the turns that were read (`rolling_summary.distinct_keys`). A turn that says
-    the same as another one, such as a second `no`, counts as unread everywhere after the first unread turn.
+    `spoken`: all turns. `read_keys`: keys of the turns that were read (`rolling_summary.distinct_keys`). A turn that
+    says the same as another one, such as a second `no`, counts as unread everywhere after the first unread turn.
     """
-    new = [ident not in known for ident in distinct_keys(map(turn_key, spoken))]
-    first = new.index(True) if True in new else len(spoken)
     times = Counter(map(turn_key, spoken))
-    return [turn for at, turn in enumerate(spoken) if new[at] or (at > first and times[turn_key(turn)] > 1)]
+    unread: list[Turn] = []
+    for turn, key in zip(spoken, distinct_keys(map(turn_key, spoken)), strict=True):
+        if key not in read_keys or (unread and times[turn_key(turn)] > 1):
+            unread.append(turn)
+    return unread
 
 
 def _turns_up_to_person(spoken: Sequence[Turn]) -> Sequence[Turn]:
     """The turns up to the person's last one; the person may still accept or refuse later turns of the agent."""
-    last = max((at for at, turn in enumerate(spoken) if turn.role is Role.USER), default=-1)
-    return spoken[: last + 1]
+    return spoken[: max((end for end, turn in enumerate(spoken, 1) if turn.role is Role.USER), default=0)]
 
 
 def _entry(item: Selected, session: str, code: OpenedFiles) -> LogEntry:
     """The log line of a statement. Its comment has the session, the turns, and up to two citations of opened code."""
     turns = [("turn", written_id(turn.id)) for turn in (item.turn, *item.others)]
-    read = code.propose(item.text, item.turn.line)
-    return LogEntry(item.text, item.type, item.origin, (("session", written_id(session)), *turns, *read), item.turn.at)
+    citations = code.propose(item.text, item.turn.line)
+    meta = (("session", written_id(session)), *turns, *citations)
+    return LogEntry(item.text, item.type, item.origin, meta, item.turn.at)
 
 
 def _select_by_day(
-    turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, daily: Sequence[str], given: FlushInput
+    turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, daily: Sequence[str], task: FlushInput
 ) -> tuple[list[Selected], tuple[str, ...]]:
     """The statements of `turns` that are worth a line, in order, and the notes of a model.
 
@@ -246,14 +248,14 @@ def _select_by_day(
     """
     selected: list[Selected] = []
     notes: list[str] = []
-    places = {id(turn): at for at, turn in enumerate(spoken)}
-    for day, said in groupby(turns, key=lambda turn: (turn.at or given.now).date()):
-        of_day = list(said)
-        first = places[id(of_day[0])]
-        earlier = spoken[max(0, first - KEPT_TURNS) : first]
-        when = of_day[-1].at or given.now
-        later = spoken[first + len(of_day) :]
-        chosen, problems = select(of_day, log_path(day, agent, daily), when, given.model, earlier, later)
+    places = {id(turn): index for index, turn in enumerate(spoken)}
+    for day, turns_of_day in groupby(turns, key=lambda turn: (turn.at or task.now).date()):
+        of_day = list(turns_of_day)
+        start = places[id(of_day[0])]
+        earlier = spoken[max(0, start - KEPT_TURNS) : start]
+        last_time = of_day[-1].at or task.now
+        later = spoken[start + len(of_day) :]
+        chosen, problems = select(of_day, log_path(day, agent, daily), last_time, task.model, earlier, later)
         selected += chosen
         notes += problems
     return selected, tuple(dict.fromkeys(notes))
@@ -277,15 +279,16 @@ def end_session(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model, True)
         )
         part = current_part(repo.common_dir, transcript, session)
-        known = frozenset(turn for each in state.parts if each.part == state.part for turn in distinct_keys(each.turns))
-        path = find_episode(root, part.session) if known else ""
-        if not path or any(turn not in known for turn in distinct_keys(map(turn_key, part.spoken()))):
+        closed = [ended_part for ended_part in state.parts if ended_part.part == state.part]
+        episode_keys = {key for ended_part in closed for key in distinct_keys(ended_part.turns)}
+        path = find_episode(root, part.session) if episode_keys else ""
+        if not path or any(key not in episode_keys for key in distinct_keys(map(turn_key, part.spoken()))):
             spoken = dated(part.spoken(), now, now, now.tzinfo)
             worked = agent_worked(part.turns)
             if not find_episode(root, part.session) and not is_worth_an_episode(spoken, now, worked=worked):
                 spoken = []
-            last = (spoken[-1].at if spoken else None) or now
-            path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, last)
+            ended_at = (spoken[-1].at if spoken else None) or now
+            path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, ended_at)
         ended = with_ended_part(load_state(repo.common_dir, session), part.spoken())
         save_state(repo.common_dir, session, ended)
     summary(repo.common_dir, transcript, session)

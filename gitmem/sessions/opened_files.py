@@ -42,19 +42,19 @@ class OpenedFiles:
         MAX_FILES count.
         """
         words = own_words(text)
-        before = [file for at, file in self._read if at <= line][-MAX_FILES:]
-        if not words or not before:
+        opened = [file for read_at, file in self._read if read_at <= line][-MAX_FILES:]
+        if not words or not opened:
             return []
-        found: dict[str, int] = {}  # place -> number of words of the text in it
-        for file in reversed(before):
+        word_counts: dict[str, int] = {}  # place -> number of words of the text in it
+        for file in reversed(opened):
             path = self._path(file)
             if path:
                 number, count = self._best(path, file, words, text)
             else:
                 number, count = (0, 0)
             if count:
-                found.setdefault(f"{path}:{number}", count)
-        best = sorted(found, key=lambda place: -found[place])[:MAX_PROPOSED]
+                word_counts.setdefault(f"{path}:{number}", count)
+        best = sorted(word_counts, key=lambda place: -word_counts[place])[:MAX_PROPOSED]
         anchored = filter(None, map(self._anchored, best))
         return [(PROPOSED, value) for value in anchored]
 
@@ -87,15 +87,15 @@ class OpenedFiles:
                 self._lines[path] = []
         lines = self._lines[path]
         first, last = file.first or 1, min(file.last or len(lines), len(lines))
-        named = PurePosixPath(path).name in text or path in text
+        is_named = PurePosixPath(path).name in text or path in text
         forms = {word: re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)") for word in words}
-        best, most = 0, 0
+        best_number, best_count = 0, 0
         for number in range(first, last + 1):
-            there = {word for word, form in forms.items() if form.search(lines[number - 1][:MAX_LINE_CHARS])}
-            tells = named or any(not word.replace(".", "").isdigit() for word in there)
-            if tells and len(there) > most:
-                best, most = number, len(there)
-        return best, most
+            shared_words = {word for word, form in forms.items() if form.search(lines[number - 1][:MAX_LINE_CHARS])}
+            tells = is_named or any(not word.replace(".", "").isdigit() for word in shared_words)
+            if tells and len(shared_words) > best_count:
+                best_number, best_count = number, len(shared_words)
+        return best_number, best_count
 
     def _anchored(self, place: str) -> str:
         """The value of a citation of `place` (`path:line`), "" if the file is untracked or its name says that it has

@@ -83,7 +83,7 @@ class NoteDetails(NamedTuple):
 
 
 def add_note(
-    repo: Repository, transcript: Transcript, source: Source, how: NoteDetails
+    repo: Repository, transcript: Transcript, source: Source, details: NoteDetails
 ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
     """Make a note of a session before it is written.
 
@@ -94,18 +94,18 @@ def add_note(
     common = repo.common_dir
     session = session_name(transcript, source.session)
     turns: tuple[Turn, ...] = ()
-    cut = 0
+    omitted = 0
     if not source.file:
         spoken = transcript.spoken()  # an episode covers all turns
-        if how.ended:
-            new = spoken
+        if details.ended:
+            new_turns = spoken
         else:
-            new = unread_turns(spoken, load_state(common, session).turns)
-        if not new:
+            new_turns = unread_turns(spoken, load_state(common, session).turns)
+        if not new_turns:
             return "", ()
-        turns, cut = _copied_turns(new, spoken)
-    name = f"{session_hash(session)}-{how.now.timestamp():.6f}-{os.getpid()}{ENDING}"
-    note = Note(name, session, how.now, how.ended, source.agent, source.file, how.start, 0, cut, turns)
+        turns, omitted = _copied_turns(new_turns, spoken)
+    name = f"{session_hash(session)}-{details.now.timestamp():.6f}-{os.getpid()}{ENDING}"
+    note = Note(name, session, details.now, details.ended, source.agent, source.file, details.start, 0, omitted, turns)
     _save(common, note)
     for older in list_notes(common):
         if older.name != name and older.session == session and _covers(older, note):
@@ -113,23 +113,24 @@ def add_note(
     return name, _drop_oldest(common, name)
 
 
-def _copied_turns(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ...], int]:
+def _copied_turns(new_turns: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ...], int]:
     """The turns to store in a note, and the number of turns that were left out: from KEPT_TURNS before the first turn
-    of `new` to the end of `spoken`, with masked secrets, within MAX_TURN_BYTES each and MAX_COPY_BYTES together."""
+    of `new_turns` to the end of `spoken`, with masked secrets, within MAX_TURN_BYTES each and MAX_COPY_BYTES
+    together."""
     from gitmem.gate.policy import Policy
     from gitmem.gate.redaction import redact
 
-    first = next(at for at, turn in enumerate(spoken) if turn is new[0])
-    kept: list[Turn] = []
-    size, cut = 0, 0
-    for turn in reversed(spoken[max(0, first - KEPT_TURNS) :]):
+    start = next(index for index, turn in enumerate(spoken) if turn is new_turns[0])
+    copied: list[Turn] = []
+    size, left_out_count = 0, 0
+    for turn in reversed(spoken[max(0, start - KEPT_TURNS) :]):
         length = len(turn.text.encode("utf-8", "replace"))
         if length > MAX_TURN_BYTES or size + length > MAX_COPY_BYTES:
-            cut += 1
+            left_out_count += 1
             continue
         size += length
-        kept.append(replace(turn, text=redact(turn.text, "transcript", Policy(), only_secrets=True)))
-    return tuple(reversed(kept)), cut
+        copied.append(replace(turn, text=redact(turn.text, "transcript", Policy(), only_secrets=True)))
+    return tuple(reversed(copied)), left_out_count
 
 
 def _covers(older: Note, newer: Note) -> bool:
@@ -146,9 +147,9 @@ def _drop_oldest(common_dir: Path, newest: str) -> tuple[str, ...]:
     deleted notes."""
     folder = common_dir / FOLDER
     dropped: list[str] = []
-    there = list_notes(common_dir)
-    sizes = {note.name: _size(folder / note.name) for note in there}
-    for note in there:
+    notes = list_notes(common_dir)
+    sizes = {note.name: _size(folder / note.name) for note in notes}
+    for note in notes:
         if note.name == newest or (len(sizes) <= MAX_NOTES and sum(sizes.values()) <= MAX_BYTES):
             continue
         delete_note(common_dir, note.name)
@@ -173,8 +174,8 @@ def _save(common_dir: Path, note: Note) -> None:
     }  # fmt: skip
     rows: list[dict[str, object]] = [head]
     for turn in note.turns:
-        when = {"at": turn.at.isoformat()} if turn.at else {}
-        rows.append({"id": turn.id, "role": turn.role.value, "text": turn.text, **when})
+        time_field = {"at": turn.at.isoformat()} if turn.at else {}
+        rows.append({"id": turn.id, "role": turn.role.value, "text": turn.text, **time_field})
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     write_private(common_dir, note.name, text.encode("utf-8", "replace"), durable=False)
 
@@ -192,26 +193,26 @@ def list_notes(common_dir: Path) -> list[Note]:
     if not folder.is_dir() or folder.is_symlink():
         return []
     names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING) and not name.startswith("."))
-    found = (_load_note(folder, name) for name in names)
-    return sorted((note for note in found if note is not None), key=lambda note: (note.at, note.name))
+    notes = (_load_note(folder, name) for name in names)
+    return sorted((note for note in notes if note is not None), key=lambda note: (note.at, note.name))
 
 
 def _load_note(folder: Path, name: str) -> Note | None:
     """The note in a file, None if the file cannot be read or is not a note."""
     try:
         data = read_bytes(folder, name, MAX_BYTES)
-        head, _, rest = data.partition(b"\n")
+        head, _, turn_lines = data.partition(b"\n")
         value = parse_json(head)
-        at = datetime.fromisoformat(value["at"])
+        noted_at = datetime.fromisoformat(value["at"])
         start = datetime.fromisoformat(value["start"]) if value["start"] else None
-        turns = tuple(turn for turn in parse(rest).turns if turn.role is not Role.TOOL)
+        turns = tuple(turn for turn in parse(turn_lines).turns if turn.role is not Role.TOOL)
         note = Note(
-            name, str(value["session"]), at, bool(value["ended"]), str(value["agent"]), str(value["file"]), start,
+            name, str(value["session"]), noted_at, bool(value["ended"]), str(value["agent"]), str(value["file"]), start,
             int(value["tries"]), int(value["cut"]), turns,
         )  # fmt: skip
     except (OSError, OutsideRepository, ValueError, KeyError, TypeError):
         return None
-    return note if at.tzinfo is not None else None
+    return note if noted_at.tzinfo is not None else None
 
 
 def write_pending(

@@ -79,8 +79,8 @@ def append(common_dir: Path, receipt: Receipt) -> None:
             folder = state_dir(common_dir)
             size = append_private(folder / FILE, line)
             if size > MAX_FILE_BYTES:
-                kept = read_bytes(folder, FILE, size + 1)[-MAX_FILE_BYTES // 2 :]
-                write_atomic(folder, FILE, kept[kept.index(b"\n") + 1 :], private=True)
+                tail = read_bytes(folder, FILE, size + 1)[-MAX_FILE_BYTES // 2 :]
+                write_atomic(folder, FILE, tail[tail.index(b"\n") + 1 :], private=True)
     except (OSError, GitMemError, ValueError):
         return
 
@@ -105,20 +105,20 @@ def _receipts(data: bytes) -> Iterator[Receipt]:
     for line in data.split(b"\n"):
         try:
             value = parse_json(line)
-            at = datetime.fromisoformat(value["at"])
+            time = datetime.fromisoformat(value["at"])
             tokens = {str(layer): int(count) for layer, count in value["tokens"].items()}
             parts = [str(part) for part in value["parts"]]
-            yield Receipt(at.astimezone(), str(value["session"]), str(value["kind"]), int(value["ms"]), tokens, parts)
+            yield Receipt(time.astimezone(), str(value["session"]), str(value["kind"]), int(value["ms"]), tokens, parts)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             continue
 
 
 def by_session(receipts: Iterable[Receipt]) -> dict[str, list[Receipt]]:
     """Session -> its receipts in order. Sessions are in the order of their first receipt."""
-    found: dict[str, list[Receipt]] = {}
+    grouped: dict[str, list[Receipt]] = {}
     for receipt in receipts:
-        found.setdefault(receipt.session, []).append(receipt)
-    return found
+        grouped.setdefault(receipt.session, []).append(receipt)
+    return grouped
 
 
 def totals(receipts: Sequence[Receipt]) -> Totals:
@@ -133,11 +133,11 @@ def totals(receipts: Sequence[Receipt]) -> Totals:
     return Totals(len(receipts), round(tokens.total() / len(days)) if days else 0, dict(tokens), dict(counts))
 
 
-def tokens_and_ids(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], list[str]]:
-    """(layer -> tokens, fact ids in order) of parts. `given`: (layer, text, tokens) of each part."""
+def tokens_and_ids(parts: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], list[str]]:
+    """(layer -> tokens, fact ids in order) of parts. `parts`: (layer, text, tokens) of each part."""
     tokens: dict[str, int] = {}
     ids = []
-    for layer, text, count in given:
+    for layer, text, count in parts:
         tokens[layer] = tokens.get(layer, 0) + count
         ids.append(fact_id(text))
     return tokens, ids
@@ -166,8 +166,8 @@ def recalled(repo: Repository, config: Config, counts: Mapping[str, int]) -> tup
         facts = parse_lines(read(repo, config, "MEMORY.md", "").lines).facts
     except MissingFile:
         return [], []
-    given = sorted((fact for fact in facts if fact.id in counts), key=lambda fact: (-counts[fact.id], fact.line))
-    return given, [fact for fact in facts if fact.id not in counts]
+    given_facts = sorted((fact for fact in facts if fact.id in counts), key=lambda fact: (-counts[fact.id], fact.line))
+    return given_facts, [fact for fact in facts if fact.id not in counts]
 
 
 def recalled_without_blocked(
@@ -207,12 +207,12 @@ class Recall(NamedTuple):
     never: list[RecalledFact]
 
 
-def recall(repo: Repository, config: Config, found: Sequence[Receipt]) -> Recall:
+def recall(repo: Repository, config: Config, receipts: Sequence[Receipt]) -> Recall:
     """What the sessions of these receipts were given of memory; a text of a fact that the gate would block is
     replaced."""
-    total = totals(found)
+    total = totals(receipts)
     most, never = (
         [RecalledFact(fact.id, "MEMORY.md", fact.line, fact.text, total.counts.get(fact.id, 0)) for fact in facts]
         for facts in recalled_without_blocked(repo, config, total.counts)
     )
-    return Recall(found, total.tokens_a_day, total.tokens, most, never)
+    return Recall(receipts, total.tokens_a_day, total.tokens, most, never)

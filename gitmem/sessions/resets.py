@@ -109,24 +109,24 @@ def _end(
     """Flush and end one session as of its last activity, and store that its part has ended. `transcript`: None to read
     it from the file that the state names."""
     assert state.seen is not None
-    problem, path, kept = "", "", 0
+    problem, path, line_count = "", "", 0
     if transcript is None:
         transcript, problem = _stored_transcript(state)
-    old = _turns_until(transcript, state, state.seen)
+    finished = _turns_until(transcript, state, state.seen)
     try:
-        flushed, path = end_session(repo, config, old, Source(session=state.name), now=state.seen, wait=0)
-        kept = len(flushed.kept)
+        flushed, path = end_session(repo, config, finished, Source(session=state.name), now=state.seen, wait=0)
+        line_count = len(flushed.kept)
     except Locked as error:  # the next event ends it
         return EndedSession(state.name, reason, problem=error.message)
     except GitMemError as error:
         problem = error.message
-    last = load_state(repo.common_dir, state.name)
-    keys = tuple(turn_key(turn) for turn in old.spoken())
-    after = replace(
-        last, part=last.part + bool(keys), closed=keys[-MARK_TURNS:] or last.closed, seen=state.seen, ended=True
+    stored = load_state(repo.common_dir, state.name)
+    keys = tuple(turn_key(turn) for turn in finished.spoken())
+    updated = replace(
+        stored, part=stored.part + bool(keys), closed=keys[-MARK_TURNS:] or stored.closed, seen=state.seen, ended=True
     )  # fmt: skip
-    save_state(repo.common_dir, state.name, after)
-    return EndedSession(state.name, reason, path, kept, problem)
+    save_state(repo.common_dir, state.name, updated)
+    return EndedSession(state.name, reason, path, line_count, problem)
 
 
 def _stored_transcript(state: State) -> tuple[Transcript, str]:

@@ -62,29 +62,29 @@ def add_turns(state: RollingSummary, turns: Iterable[Turn]) -> RollingSummary:
     """The summary with these turns added; tool output is ignored. Adding turns in two steps gives the same result as in
     one."""
     lines, counts = list(state.lines), dict(state.counts)
-    known = {line.text for line in lines}
-    own = {line.text: _terms(line.text) for line in lines}
-    count, said, first, marks = state.turns, state.said, state.first, list(state.marks)
+    known_texts = {line.text for line in lines}
+    terms_by_text = {line.text: _terms(line.text) for line in lines}
+    count, sentence_count, first_key, marks = state.turns, state.said, state.first, list(state.marks)
     for turn in turns:
         if turn.role is Role.TOOL or not turn.text:
             continue
-        count, first, marks = count + 1, first or turn_key(turn), [*marks[-MARK_TURNS + 1 :], turn_key(turn)]
+        count, first_key, marks = count + 1, first_key or turn_key(turn), [*marks[-MARK_TURNS + 1 :], turn_key(turn)]
         for role, text in sentences(turn):
-            said += 1
-            own.setdefault(text, _terms(text))
-            for term in own[text]:
+            sentence_count += 1
+            terms_by_text.setdefault(text, _terms(text))
+            for term in terms_by_text[text]:
                 counts[term] = counts.get(term, 0) + 1
-            if text not in known:
-                known.add(text)
-                lines.append(SummaryLine(said, role, text))
+            if text not in known_texts:
+                known_texts.add(text)
+                lines.append(SummaryLine(sentence_count, role, text))
         if len(counts) > 2 * KEPT_TERMS:
             counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:KEPT_TERMS])
         if len(lines) > 2 * KEPT_SENTENCES:
-            lines.sort(key=lambda line: (-weight(own[line.text], line.text, counts), line.number))
+            lines.sort(key=lambda line: (-weight(terms_by_text[line.text], line.text, counts), line.number))
             lines = sorted(lines[:KEPT_SENTENCES])
-            known = {line.text for line in lines}
-            own = {line.text: own[line.text] for line in lines}
-    return RollingSummary(tuple(lines), counts, count, said, first, tuple(marks))
+            known_texts = {line.text for line in lines}
+            terms_by_text = {line.text: terms_by_text[line.text] for line in lines}
+    return RollingSummary(tuple(lines), counts, count, sentence_count, first_key, tuple(marks))
 
 
 def sentences(turn: Turn) -> list[tuple[str, str]]:
@@ -94,33 +94,33 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
     from gitmem.gate.quoting import HIDDEN, without_secrets
 
     parts = []
-    own = turn.text
+    content = turn.text
     if turn.by is By.SPEAKER:
-        own = "\n".join(passage.text for passage in without_pasted_text(turn.text) if not passage.doubtful)
-    for text in without_secrets(own.split("\n")):
+        content = "\n".join(passage.text for passage in without_pasted_text(turn.text) if not passage.doubtful)
+    for text in without_secrets(content.split("\n")):
         for part in split_sentences(text):
             role, part = turn.role.value, part.strip()
             if turn.by is By.SUMMARY:
                 role = "assistant"
-                head, colon, rest = part.removeprefix("- ").partition(": ")
+                head, colon, remainder = part.removeprefix("- ").partition(": ")
                 if colon and head in ("user", "assistant"):
-                    role, part = head, rest
+                    role, part = head, remainder
             if MIN_SENTENCE_CHARS <= len(part) <= MAX_SENTENCE_CHARS and part != HIDDEN:
                 parts.append((role, part))
     return parts
 
 
-def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Collection[str] = ()) -> float:
+def weight(sentence_terms: Collection[str], text: str, counts: Mapping[str, int], focus: Collection[str] = ()) -> float:
     """The weight of a sentence: higher if its terms are frequent in the session, since frequent words are its topic.
 
-    `own`: the terms of the sentence. `text`: the sentence; a question weighs less. `counts`: term -> number of
-    sentences. `focus`: terms that raise the weight. 0.0 for a sentence without terms. The formula: sum of log(1 +
+    `sentence_terms`: the terms of the sentence. `text`: the sentence; a question weighs less. `counts`: term -> number
+    of sentences. `focus`: terms that raise the weight. 0.0 for a sentence without terms. The formula: sum of log(1 +
     count) / sqrt(terms + 4), times 1 to 3 for the share of `focus` in it.
     """
-    if not own:
+    if not sentence_terms:
         return 0.0
-    mean = sum(math.log1p(counts.get(term, 0)) for term in own) / math.sqrt(len(own) + 4)
-    shared = sum(1 for term in focus if term in own) / max(1, len(focus))
+    mean = sum(math.log1p(counts.get(term, 0)) for term in sentence_terms) / math.sqrt(len(sentence_terms) + 4)
+    shared = sum(1 for term in focus if term in sentence_terms) / max(1, len(focus))
     return mean * (1 + 2 * shared) * (0.6 if text.endswith(("?", "？")) else 1)
 
 
@@ -133,18 +133,18 @@ def render(state: RollingSummary, budget: int = SUMMARY_TOKENS, focus: str = "")
 def best_lines(state: RollingSummary, budget: int, focus: str = "") -> list[SummaryLine]:
     """The sentences with the highest weight within `budget` tokens, in the order of the session, without
     near-repetitions. Sentences that share words with the text `focus` are preferred."""
-    wanted = _terms(focus)
-    own = {line: _terms(line.text) for line in state.lines}
+    focus_terms = _terms(focus)
+    line_terms = {line: _terms(line.text) for line in state.lines}
     ranked = sorted(
-        state.lines, key=lambda line: (-weight(own[line], line.text, state.counts, wanted), line.number)
+        state.lines, key=lambda line: (-weight(line_terms[line], line.text, state.counts, focus_terms), line.number)
     )  # fmt: skip
     chosen: list[SummaryLine] = []
-    left = budget
+    remaining_tokens = budget
     for line in ranked:
         cost = estimate(line.text) + 4
-        if cost <= left and not any(_adds_little(own[line], own[other]) for other in chosen):
+        if cost <= remaining_tokens and not any(_adds_little(line_terms[line], line_terms[other]) for other in chosen):
             chosen.append(line)
-            left -= cost
+            remaining_tokens -= cost
     return sorted(chosen)
 
 
@@ -154,14 +154,14 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(term for token, script in kept for term in split_token(token, script))
 
 
-def _adds_little(one: frozenset[str], other: frozenset[str]) -> bool:
+def _adds_little(terms: frozenset[str], other_terms: frozenset[str]) -> bool:
     """Whether two sentences, given as their terms, say nearly the same: the longer one has at least SAME_SHARE of the
     terms of the shorter one; if the shorter one has at most two terms, their terms are equal. (`adds_nothing` of
     memory/similarity.py is stricter, since it drops facts.)"""
-    least = min(len(one), len(other))
-    if least > 2:
-        return len(one & other) >= SAME_SHARE * least
-    return one == other
+    shorter = min(len(terms), len(other_terms))
+    if shorter > 2:
+        return len(terms & other_terms) >= SAME_SHARE * shorter
+    return terms == other_terms
 
 
 def resume(state: RollingSummary, turns: Sequence[Turn], keep: int = KEPT_TURNS) -> RollingSummary:
@@ -189,10 +189,10 @@ def resume(state: RollingSummary, turns: Sequence[Turn], keep: int = KEPT_TURNS)
 
 def summarised_count(keys: Sequence[str], marks: Sequence[str]) -> int:
     """The number of leading `keys` that a summary with these `marks` already contains; 0 if the marks are not found."""
-    for at in range(len(keys), 0, -1):
-        length = min(at, len(marks))
-        if length and tuple(keys[at - length : at]) == tuple(marks[-length:]):
-            return at
+    for end in range(len(keys), 0, -1):
+        length = min(end, len(marks))
+        if length and tuple(keys[end - length : end]) == tuple(marks[-length:]):
+            return end
     return 0
 
 
@@ -206,11 +206,11 @@ def distinct_keys(keys: Iterable[str]) -> list[str]:
     """The keys in order, made distinct: the second equal key gets the ending `.2`, since a repeated text is another
     turn."""
     counts: Counter[str] = Counter()
-    found = []
-    for each in keys:
-        counts[each] += 1
-        found.append(each if counts[each] == 1 else f"{each}.{counts[each]}")
-    return found
+    distinct = []
+    for key in keys:
+        counts[key] += 1
+        distinct.append(key if counts[key] == 1 else f"{key}.{counts[key]}")
+    return distinct
 
 
 def dump(state: RollingSummary) -> bytes:

@@ -81,8 +81,8 @@ class Selected:
     def alone(self) -> Selected:
         """The same selection with the chosen sentence only, without its reason or the other sentences of a
         settlement."""
-        own = "user" if self.turn.role is Role.USER else "agent"
-        return replace(self, text=self.core, origin="web" if self.origin == "web" else own, others=())
+        speaker = "user" if self.turn.role is Role.USER else "agent"
+        return replace(self, text=self.core, origin="web" if self.origin == "web" else speaker, others=())
 
 
 def select(
@@ -97,128 +97,130 @@ def select(
     turns before `turns`, which were read already. `later`: the turns after them; they only show that an agent takes
     part and that the conversation goes on.
     """
-    known = [*earlier, *turns]
-    context = _without_acknowledgements(sentences(earlier), known)
-    said = _without_acknowledgements(sentences(turns), known)
+    all_turns = [*earlier, *turns]
+    context = _without_acknowledgements(sentences(earlier), all_turns)
+    new_sentences = _without_acknowledgements(sentences(turns), all_turns)
     answers = [turn.text for turn in turns if turn.role is Role.USER]
-    if not said and not (context and any(agrees(text) or confirms(text) for text in answers)):
+    if not new_sentences and not (context and any(agrees(text) or confirms(text) for text in answers)):
         return [], ()
     from gitmem.promotion.rules_model import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
 
-    both = [*context, *said]
-    chosen = _chosen(RulesModel(spoken=True).propose([_log(both, path, now)], ()).operations, len(both))
+    spoken = [*context, *new_sentences]
+    chosen = _chosen(RulesModel(spoken=True).propose([_log(spoken, path, now)], ()).operations, len(spoken))
     notes: tuple[str, ...] = ()
-    picked = {at for at, each in enumerate(both) if each.wanted}
-    for at in picked:
-        chosen.setdefault(at, "fact")
-    if model is not None and said:
+    picked = {index for index, sentence in enumerate(spoken) if sentence.wanted}
+    for index in picked:
+        chosen.setdefault(index, "fact")
+    if model is not None and new_sentences:
         try:
-            answer = model.propose([_log(said, path, now)], ())
-            for at, type_ in _chosen(answer.operations, len(said)).items():
-                chosen.setdefault(len(context) + at, type_)
-                picked.add(len(context) + at)
+            answer = model.propose([_log(new_sentences, path, now)], ())
+            for index, type_ in _chosen(answer.operations, len(new_sentences)).items():
+                chosen.setdefault(len(context) + index, type_)
+                picked.add(len(context) + index)
             notes = answer.notes
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
-    settled, left = _settled(both, chosen, (earlier, turns, later), picked)
-    whole = [(each.core, _as_one_line(both, each), id(each.turn)) for each in settled]
-    alone = [(at, item, id(item.turn)) for at, item in _with_reasons(both, left)]
-    new = set(map(id, turns))
-    return [item for _, item, said_in in sorted(whole + alone, key=lambda row: row[0]) if said_in in new], notes
+    settled, unsettled = _settled(spoken, chosen, (earlier, turns, later), picked)
+    joined = [(settlement.core, _as_one_line(spoken, settlement), id(settlement.turn)) for settlement in settled]
+    single = [(index, item, id(item.turn)) for index, item in _with_reasons(spoken, unsettled)]
+    turn_ids = set(map(id, turns))
+    return [item for _, item, said_in in sorted(joined + single, key=lambda row: row[0]) if said_in in turn_ids], notes
 
 
-def _without_acknowledgements(said: Sequence[Sentence], turns: Sequence[Turn]) -> list[Sentence]:
+def _without_acknowledgements(sentences: Sequence[Sentence], turns: Sequence[Turn]) -> list[Sentence]:
     """The sentences without those of the agent that only acknowledge what the person said in the turn before."""
-    before = {id(turn): earlier for earlier, turn in pairwise(turns) if earlier.role is Role.USER}
+    answered_turns = {id(turn): earlier for earlier, turn in pairwise(turns) if earlier.role is Role.USER}
     return [
-        each
-        for each in said
-        if each.turn.role is Role.USER
-        or id(each.turn) not in before
-        or not acknowledges(each.text, each.turn.text, before[id(each.turn)].text)
+        sentence
+        for sentence in sentences
+        if sentence.turn.role is Role.USER
+        or id(sentence.turn) not in answered_turns
+        or not acknowledges(sentence.text, sentence.turn.text, answered_turns[id(sentence.turn)].text)
     ]
 
 
-def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
+def _log(sentences: Sequence[Sentence], path: str, now: datetime) -> Log:
     """The sentences as a log with one line for each, for the rules and models of promotion."""
-    lines = tuple(f"- {sentence.own}" for sentence in said)
+    lines = tuple(f"- {sentence.own}" for sentence in sentences)
     return Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
 
 
 def _settled(
-    said: Sequence[Sentence], chosen: dict[int, str], turns: tuple[Sequence[Turn], ...], picked: AbstractSet[int]
+    sentences: Sequence[Sentence], chosen: dict[int, str], turns: tuple[Sequence[Turn], ...], picked: AbstractSet[int]
 ) -> tuple[list[Settlement], dict[int, str]]:
     """The settlements of a conversation, and the entries of `chosen` that no settlement used. Without an agent or
     without a person there are no settlements. `turns`: (earlier, own, later) as in `select`. `picked`: as in
     `decision_turns.settlements`."""
-    earlier, own, later = turns
-    if not {turn.role for turn in (*earlier, *own, *later)} >= {Role.USER, Role.ASSISTANT}:
+    earlier, current, later = turns
+    if not {turn.role for turn in (*earlier, *current, *later)} >= {Role.USER, Role.ASSISTANT}:
         return [], chosen
-    return settlements(said, cues_of_sentences(said), chosen, [*earlier, *own], picked, over=not later)
+    cues = cues_of_sentences(sentences)
+    return settlements(sentences, cues, chosen, [*earlier, *current], picked, has_ended=not later)
 
 
-def cues_of_sentences(said: Sequence[Sentence]) -> list[float]:
+def cues_of_sentences(sentences: Sequence[Sentence]) -> list[float]:
     """The sum of promotion cues of each sentence, in order; 0.0 for an agent's sentences, which are not judged by
     cues."""
     from gitmem.promotion.log_lines import candidates_of
     from gitmem.promotion.rules_model import LABELS, cues_of_line
 
-    scores = [0.0] * len(said)
-    for line in candidates_of(_log(said, "", datetime.min), LABELS):
-        if said[line.number - 1].turn.role is Role.USER:
+    scores = [0.0] * len(sentences)
+    for line in candidates_of(_log(sentences, "", datetime.min), LABELS):
+        if sentences[line.number - 1].turn.role is Role.USER:
             scores[line.number - 1] = cues_of_line(line).score
     return scores
 
 
-def _as_one_line(said: Sequence[Sentence], settled: Settlement) -> Selected:
+def _as_one_line(sentences: Sequence[Sentence], settlement: Settlement) -> Selected:
     """A settlement as one text. Its origin is `agent` if one of its sentences is the agent's, else `user`."""
-    core, parts = said[settled.core], [said[at] for at in settled.places]
-    texts = [part.text for part in parts]
-    text = _join_sentences([*(each if each.endswith(SENTENCE_ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
+    core, parts = sentences[settlement.core], [sentences[index] for index in settlement.places]
+    *before_last, last = (part.text for part in parts)
+    closed = (text if text.endswith(SENTENCE_ENDS) else f"{text}." for text in before_last)
+    text = _join_sentences([*closed, last])
     others = dict.fromkeys(part.turn for part in parts if part.turn is not core.turn)
     origin = "agent"
     if all(part.turn.role is Role.USER for part in parts):
         origin = "user"
-    return Selected(text, core.text, settled.type, core.turn, origin, tuple(others))
+    return Selected(text, core.text, settlement.type, core.turn, origin, tuple(others))
 
 
 def sentences(turns: Sequence[Turn]) -> list[Sentence]:
     """The sentences of these turns that the speakers said themselves, in order, without quoted, fenced and pasted text,
     without requests to remember, and without markup. Each has MIN_SENTENCE_CHARACTERS to MAX_SENTENCE_CHARACTERS."""
-    said: list[Sentence] = []
+    collected: list[Sentence] = []
     paragraph = 0
     for turn in turns:
-        first = len(said)
+        start = len(collected)
         for passage in without_pasted_text(turn.text):
             for said_together in passages_of(passage.text.split("\n")):
                 paragraph += 1
                 for part in split_sentences(said_together.text):
                     text = normalise(part)
-                    own = normalise(without_quoted_statements(text))
-                    said.append(Sentence(text, own, turn, paragraph, passage.doubtful))
+                    unquoted = normalise(without_quoted_statements(text))
+                    collected.append(Sentence(text, unquoted, turn, paragraph, passage.doubtful))
         if turn.role is Role.USER:
-            said[first:] = _with_requests(said[first:])
-    return [each for each in said if _may_be_line(each)]
+            collected[start:] = _with_requests(collected[start:])
+    return [sentence for sentence in collected if _may_be_line(sentence)]
 
 
-def _may_be_line(each: Sentence) -> bool:
+def _may_be_line(sentence: Sentence) -> bool:
     """Whether a sentence is long and short enough for a line, is no mask alone, and does not start with markup."""
     return (
-        _ONLY_MASK.fullmatch(each.own) is None
-        and len(each.own) >= MIN_SENTENCE_CHARACTERS
-        and len(each.text) <= MAX_SENTENCE_CHARACTERS
-        and not each.text.startswith(MARKUP_STARTS)
+        _ONLY_MASK.fullmatch(sentence.own) is None
+        and len(sentence.own) >= MIN_SENTENCE_CHARACTERS
+        and len(sentence.text) <= MAX_SENTENCE_CHARACTERS
+        and not sentence.text.startswith(MARKUP_STARTS)
     )
 
 
-def _with_requests(said: Sequence[Sentence]) -> list[Sentence]:
+def _with_requests(sentences: Sequence[Sentence]) -> list[Sentence]:
     """The sentences of one turn of a person without mere requests to remember ("Remember this."). The sentence before
     such a request becomes `wanted` and is judged with its quotations, unless it is a question."""
     kept: list[Sentence] = []
-    for each in said:
-        if not asks_to_remember(each.text):
-            wanted = REMEMBER_AT_END.search(each.text) is not None
-            kept.append(replace(each, wanted=wanted))
+    for sentence in sentences:
+        if not asks_to_remember(sentence.text):
+            wanted = REMEMBER_AT_END.search(sentence.text) is not None
+            kept.append(replace(sentence, wanted=wanted))
         elif kept and not kept[-1].text.endswith(("?", "？")):
             kept[-1] = replace(kept[-1], own=kept[-1].text, wanted=True)
     return kept
@@ -229,34 +231,36 @@ def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
     operations keep the same sentence the first determines the type."""
     chosen: dict[int, str] = {}
     for operation in operations:
-        at = operation.sources[0].start_line - 1 if operation.sources else -1
-        if operation.op is not Op.SKIP and operation.type in KEPT_TYPES and 0 <= at < count:
-            chosen.setdefault(at, operation.type)
+        if operation.op is Op.SKIP or operation.type not in KEPT_TYPES or not operation.sources:
+            continue
+        index = operation.sources[0].start_line - 1
+        if 0 <= index < count:
+            chosen.setdefault(index, operation.type)
     return chosen
 
 
-def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tuple[int, Selected]]:
+def _with_reasons(sentences: Sequence[Sentence], chosen: dict[int, str]) -> list[tuple[int, Selected]]:
     """(index, selection) of each chosen sentence, in order. A decision includes the sentences that give its reason; a
     sentence is the reason of at most one decision."""
-    settled = {at for at, type_ in chosen.items() if type_ in SETTLING}
-    settled -= {at + 1 for at in settled if at + 1 in settled and says_why(said[at + 1].text)}
+    settled = {index for index, type_ in chosen.items() if type_ in SETTLING}
+    settled -= {index + 1 for index in settled if index + 1 in settled and says_why(sentences[index + 1].text)}
     used: set[int] = set()
     selected = []
-    for at in sorted(chosen):
-        if at in used:
+    for index in sorted(chosen):
+        if index in used:
             continue
-        places = [at]
-        if at in settled:
-            before = _reason_before(said, at, used | settled)
-            places = [*before, at, *_reason_after(said, at, chosen)]
+        places = [index]
+        if index in settled:
+            reason = _reason_before(sentences, index, used | settled)
+            places = [*reason, index, *_reason_after(sentences, index, chosen)]
         used.update(places)
-        parts = [said[place] for place in places]
+        parts = [sentences[place] for place in places]
         if any(part.doubtful for part in parts):
             origin = "web"
         else:
-            origin = "user" if said[at].turn.role is Role.USER else "agent"
+            origin = "user" if sentences[index].turn.role is Role.USER else "agent"
         text = _join_sentences([part.text for part in parts])
-        selected.append((at, Selected(text, said[at].text, chosen[at], said[at].turn, origin)))
+        selected.append((index, Selected(text, sentences[index].text, chosen[index], sentences[index].turn, origin)))
     return selected
 
 
@@ -265,47 +269,50 @@ def _join_sentences(texts: Sequence[str]) -> str:
     return "".join(text if text.endswith(WIDE_STOPS) else f"{text} " for text in texts).rstrip()
 
 
-def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[int]:
-    """The index, in a list, of the sentence before `at` if the one at `at` begins as its consequence (`so we`); else
-    []. `taken`: indexes that are not available."""
-    before = at - 1
-    if before < 0 or before in taken or not is_consequence(said[at].text):
+def _reason_before(sentences: Sequence[Sentence], index: int, unavailable: set[int]) -> list[int]:
+    """The index, in a list, of the sentence before `index` if the one at `index` begins as its consequence (`so we`);
+    else []. `unavailable`: indexes that are not available."""
+    previous = index - 1
+    if previous < 0 or previous in unavailable or not is_consequence(sentences[index].text):
         return []
-    same = said[before].turn is said[at].turn and said[before].paragraph >= said[at].paragraph - 1
-    fits = len(said[before].text) + len(said[at].text) < MAX_SENTENCE_CHARACTERS
-    if same and fits and not said[before].text.endswith(("?", "？")):
-        return [before]
+    reason, consequence = sentences[previous], sentences[index]
+    near = reason.turn is consequence.turn and reason.paragraph >= consequence.paragraph - 1
+    fits = len(reason.text) + len(consequence.text) < MAX_SENTENCE_CHARACTERS
+    if near and fits and not reason.text.endswith(("?", "？")):
+        return [previous]
     return []
 
 
-def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> list[int]:
-    """The indexes of the sentences after `at`, in the same turn, that give its reason; [] for none.
+def _reason_after(sentences: Sequence[Sentence], index: int, chosen: dict[int, str]) -> list[int]:
+    """The indexes of the sentences after `index`, in the same turn, that give its reason; [] for none.
 
     First choice: up to MAX_REASON_SENTENCES sentences with words such as `because`, also on the next line. Second
     choice: the next sentence of the same line if it begins with words that refer back (`It causes conflicts`), unless
     that is worth a line alone, changes the subject, or makes the whole line unfit for promotion.
     """
-    length = len(said[at].text)
+    decision = sentences[index]
+    length = len(decision.text)
     marked: list[int] = []
-    for place in range(at + 1, min(at + 1 + MAX_REASON_SENTENCES, len(said))):
-        sentence = said[place]
+    for place in range(index + 1, min(index + 1 + MAX_REASON_SENTENCES, len(sentences))):
+        sentence = sentences[place]
         length += 1 + len(sentence.text)
-        near = sentence.turn is said[at].turn and sentence.paragraph <= said[at].paragraph + 1
+        near = sentence.turn is decision.turn and sentence.paragraph <= decision.paragraph + 1
         decided = chosen.get(place) == "decision"
         if not near or decided or length > MAX_SENTENCE_CHARACTERS or not says_why(sentence.text):
             break
         marked.append(place)
-    if marked or at + 1 >= len(said):
+    if marked or index + 1 >= len(sentences):
         return marked
-    after = said[at + 1]
-    same_line = after.turn is said[at].turn and after.paragraph == said[at].paragraph
-    plain = refers_back(after.text) and not GOES_ON.search(after.text) and not is_consequence(after.text)
-    own = at + 1 in chosen and (chosen[at + 1] != "fact" or any(c.isdigit() for c in after.text))
-    if not same_line or own or not plain or len(said[at].text) + len(after.text) >= MAX_SENTENCE_CHARACTERS:
+    following = sentences[index + 1]
+    same_line = following.turn is decision.turn and following.paragraph == decision.paragraph
+    plain = refers_back(following.text) and not GOES_ON.search(following.text) and not is_consequence(following.text)
+    stands_alone = index + 1 in chosen and (chosen[index + 1] != "fact" or any(c.isdigit() for c in following.text))
+    fits = len(decision.text) + len(following.text) < MAX_SENTENCE_CHARACTERS
+    if not same_line or stands_alone or not plain or not fits:
         return []
-    if not _promotable(_join_sentences([said[at].text, after.text])):
+    if not _promotable(_join_sentences([decision.text, following.text])):
         return []
-    return [at + 1]
+    return [index + 1]
 
 
 def _promotable(text: str) -> bool:

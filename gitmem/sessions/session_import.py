@@ -168,9 +168,9 @@ class _Importer:
 
     def import_batch(self, sessions: Sequence[PastSession]) -> list[ImportedSession]:
         """Read these sessions, write the new ones together, and return the outcome of each."""
-        read = [self._prepared(session) for session in sessions]
-        paths = iter(self._write([item for item in read if isinstance(item, _Prepared)]))
-        return [item.outcome(next(paths)) if isinstance(item, _Prepared) else item for item in read]
+        prepared = [self._prepared(session) for session in sessions]
+        paths = iter(self._write([item for item in prepared if isinstance(item, _Prepared)]))
+        return [item.outcome(next(paths)) if isinstance(item, _Prepared) else item for item in prepared]
 
     def _prepared(self, session: PastSession) -> _Prepared | ImportedSession:
         """A session with its gated lines and episode, or its outcome if there is nothing to write. Later sessions of
@@ -179,22 +179,22 @@ class _Importer:
             transcript, sha256 = session.read()
         except OSError as error:
             return ImportedSession(session, ImportState.FAILED, problem=f"cannot be read: {error.strerror}")
-        name, own = self._part(session.name, session.file)
-        known = self._imported.get(sha256)
-        if known is None and own and not own.transcript:
-            known = own  # without a hash: the session itself wrote the episode when it ended
-        if known:
-            return ImportedSession(session, ImportState.KNOWN, known.path)
+        name, own_episode = self._part(session.name, session.file)
+        imported = self._imported.get(sha256)
+        if imported is None and own_episode and not own_episode.transcript:
+            imported = own_episode  # without a hash: the session itself wrote the episode when it ended
+        if imported:
+            return ImportedSession(session, ImportState.KNOWN, imported.path)
         turns = tuple(dated(transcript.spoken(), session.start, self._now))
         if not turns:
             return ImportedSession(session, ImportState.EMPTY)
-        lines, skipped = self._lines(session, turns, known=own is not None)
+        lines, skipped = self._lines(session, turns, has_episode=own_episode is not None)
         path, text = "", ""
         try:
             heading = Heading(name, self._options.agent, turns[-1].at or session.start, sha256, session.file)
-            existing = own.path if own else ""
+            existing = own_episode.path if own_episode else ""
             path, text = gated_episode(turns, heading, self._config, existing)
-            if own is None and (path in self._paths or os.path.lexists(self._root / path)):
+            if own_episode is None and (path in self._paths or os.path.lexists(self._root / path)):
                 path = path_with_hash(path, name)
             self._paths.add(path)
             self._episodes[written_session(name)] = self._imported[sha256] = EpisodeFile(
@@ -202,20 +202,20 @@ class _Importer:
             )
         except Refused as error:
             skipped.append(SkippedText("(the episode is refused by the gate)", error.message))
-        return _Prepared(session, name, sha256, turns, tuple(lines), tuple(skipped), path, text, own is None)
+        return _Prepared(session, name, sha256, turns, tuple(lines), tuple(skipped), path, text, own_episode is None)
 
     def _part(self, session: str, file: str) -> tuple[str, EpisodeFile | None]:
         """(name, episode or None) of the part of a session that is in `file`. A host may write a new file when it
         resumes a session: each file is a part, and a file that has grown keeps its part's name."""
         for part in count(1):
             name = part_name(session, part)
-            own = self._episodes.get(written_session(name))
-            if own is None or not own.transcript or own.file == file:
-                return name, own
+            episode = self._episodes.get(written_session(name))
+            if episode is None or not episode.transcript or episode.file == file:
+                return name, episode
         raise AssertionError("unreachable")
 
     def _lines(
-        self, session: PastSession, turns: Sequence[Turn], *, known: bool
+        self, session: PastSession, turns: Sequence[Turn], *, has_episode: bool
     ) -> tuple[list[ImportedLine], list[SkippedText]]:
         """(lines to import, (text, reason) of lines that memory holds already or that the gate refused), day by day.
         The statements to import are added to those that memory is known to hold.
@@ -224,25 +224,25 @@ class _Importer:
         in the second. A text that memory holds only after a secret in it is masked is in neither; so are turns that an
         earlier import or flush read.
 
-        `known`: the session has an episode. Without one its turns are read again, but for a session that still runs:
-        its import or its end was undone.
+        `has_episode`: the session has an episode. Without one its turns are read again, but for a session that still
+        runs: its import or its end was undone.
         """
         from gitmem.gate.quoting import without_secrets
 
         state = load_state(self._repo.common_dir, session.name)
         read_before: frozenset[str] = frozenset()
         runs = state.transcript and not state.ended  # by its hooks, which flush it before it has an episode
-        if known or runs:
+        if has_episode or runs:
             read_before = state.turns
         lines: list[ImportedLine] = []
         skipped: list[SkippedText] = []
         keys = distinct_keys(map(turn_key, turns))
         fresh = [turn for turn, key in zip(turns, keys, strict=True) if key not in read_before]
-        for day, said in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
+        for day, turns_of_day in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
             path = log_path(day, self._options.agent, self._config.memory_daily)
-            of_day = list(said)
-            first = turns.index(of_day[0])
-            around = turns[max(0, first - KEPT_TURNS) : first], turns[turns.index(of_day[-1]) + 1 :]
+            of_day = list(turns_of_day)
+            start = turns.index(of_day[0])
+            around = turns[max(0, start - KEPT_TURNS) : start], turns[turns.index(of_day[-1]) + 1 :]
             for item in select(of_day, path, of_day[-1].at or session.start, None, *around)[0]:
                 ids = {fact_id(item.text), fact_id(item.core)}
                 if self._known.holds(ids, day):
@@ -265,12 +265,12 @@ class _Importer:
     ) -> tuple[Redaction, Meta] | None:
         """(text and masks, comment) of a selection that the gate accepts: of the whole text, else of its core sentence
         alone; None if the gate refuses both. The refusal of the whole text is added to `skipped`."""
-        more = (("session", written_id(session.name)), ("turn", written_id(item.turn.id)))
-        for each in (item, item.alone()):
+        meta = (("session", written_id(session.name)), ("turn", written_id(item.turn.id)))
+        for candidate in (item, item.alone()):
             try:
-                return gated_entry(LogEntry(each.text, each.type, each.origin, more), path, self._config)
+                return gated_entry(LogEntry(candidate.text, candidate.type, candidate.origin, meta), path, self._config)
             except Refused as error:
-                if each is item:
+                if candidate is item:
                     skipped.append(SkippedText("(refused by the gate)", error.message))
         return None
 
@@ -300,8 +300,8 @@ class _Importer:
             places = write(self._repo, plan)
         for item, place in zip(prepared, places, strict=True):
             if place:
-                written = self._episodes[written_session(item.name)]._replace(path=place)
-                self._episodes[written_session(item.name)] = self._imported[item.sha256] = written
+                episode = self._episodes[written_session(item.name)]._replace(path=place)
+                self._episodes[written_session(item.name)] = self._imported[item.sha256] = episode
             self._remember(item)
         return places
 
@@ -320,17 +320,17 @@ class _Importer:
     def _remember(self, item: _Prepared) -> None:
         """Store the imported turns and facts in the session's state, so that a flush of the session, if it is
         continued, skips them. Stores nothing for a session older than MAX_QUIET_TIME."""
-        last = item.turns[-1].at
-        if last is None or self._now - last > MAX_QUIET_TIME:
+        ended_at = item.turns[-1].at
+        if ended_at is None or self._now - ended_at > MAX_QUIET_TIME:
             return
         common, name = self._repo.common_dir, item.session.name
         with locked(common, state_lock(name), STATE_LOCK_SECONDS):
             state = load_state(common, name)
             if state.seen is None:
-                state = replace(with_activity(state, last, ""), ended=bool(item.episode))
-            known = {fact_id(line.text) for line in item.lines}
+                state = replace(with_activity(state, ended_at, ""), ended=bool(item.episode))
+            fact_ids = {fact_id(line.text) for line in item.lines}
             turns = state.turns.union(distinct_keys(map(turn_key, item.turns)))
-            save_state(common, name, replace(state, turns=turns, facts=state.facts | known))
+            save_state(common, name, replace(state, turns=turns, facts=state.facts | fact_ids))
 
 
 @json_keys("lines refused masked")

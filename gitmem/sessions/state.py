@@ -118,8 +118,8 @@ def _part(value: dict[str, object]) -> EndedPart:
     closed, turns = value["closed"], value["turns"]
     if not isinstance(closed, list) or not isinstance(turns, list):
         raise ValueError("keys are a list")
-    at = datetime.fromisoformat(str(value["at"])) if value["at"] else None
-    return EndedPart(int(str(value["part"])), tuple(map(str, closed)), tuple(map(str, turns)), at)
+    ended_at = datetime.fromisoformat(str(value["at"])) if value["at"] else None
+    return EndedPart(int(str(value["part"])), tuple(map(str, closed)), tuple(map(str, turns)), ended_at)
 
 
 def save_state(common_dir: Path, session: str, state: State) -> None:
@@ -128,7 +128,7 @@ def save_state(common_dir: Path, session: str, state: State) -> None:
         "turns": sorted(state.turns), "facts": sorted(state.facts), "name": session, "transcript": state.transcript,
         "seen": state.seen.isoformat() if state.seen else "", "part": state.part, "closed": list(state.closed),
         "ended": state.ended,
-        "parts": [{**each._asdict(), "at": each.at.isoformat() if each.at else ""} for each in state.parts],
+        "parts": [{**part._asdict(), "at": part.at.isoformat() if part.at else ""} for part in state.parts],
     }  # fmt: skip
     write_private(common_dir, f"{session_hash(session)}.json", json.dumps(value).encode())
 
@@ -184,27 +184,27 @@ def with_part_of(state: State, transcript: Transcript) -> State:
     if not spoken or not state.parts:
         return state
     keys = [rolling_summary.turn_key(turn) for turn in spoken]
-    there = [(_end_in(each, keys, spoken), at) for at, each in enumerate(state.parts)]
-    place, at = max(there)
-    if not place:
-        at = next((at for at, each in enumerate(state.parts) if _is_older_reading(each, keys, spoken)), -1)
-    if place or at >= 0:
-        return _in_ended_part(state, state.parts[at], keys[:place])
+    end, index = max((_end_in(part, keys, spoken), index) for index, part in enumerate(state.parts))
+    if end:
+        return _in_ended_part(state, state.parts[index], keys[:end])
+    older = next((part for part in state.parts if _is_older_reading(part, keys, spoken)), None)
+    if older is not None:
+        return _in_ended_part(state, older, [])
     return _in_new_part(state)
 
 
 def _in_new_part(state: State) -> State:
     """The state in a new part, or unchanged if the current part has not ended."""
-    if all(each.part != state.part for each in state.parts):
+    if all(part.part != state.part for part in state.parts):
         return state
-    number = max(each.part for each in state.parts) + 1
+    number = max(part.part for part in state.parts) + 1
     return replace(state, part=number, closed=(), turns=frozenset(), ended=False)
 
 
 def _in_ended_part(state: State, ended: EndedPart, keys: Sequence[str]) -> State:
     """The state in the part `ended`; unchanged if that is the current part, or if a reset began the current part after
     these turns. `keys`: keys of the turns up to the end of that part."""
-    running = all(each.part != state.part for each in state.parts)
+    running = all(part.part != state.part for part in state.parts)
     cut_by_reset = running and rolling_summary.summarised_count(keys, state.closed) == len(keys) > 0
     if state.part == ended.part or cut_by_reset:
         return state
@@ -227,7 +227,7 @@ def _is_older_reading(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Tu
 def _is_later(ended: EndedPart, spoken: Sequence[Turn]) -> bool:
     """Whether all turns are later than an ended part, so that a repeated text is a new turn."""
     times = [turn.at for turn in spoken]
-    return ended.at is not None and all(at is not None and at > ended.at for at in times)
+    return ended.at is not None and all(said_at is not None and said_at > ended.at for said_at in times)
 
 
 def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
@@ -235,12 +235,12 @@ def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
     MAX_ENDED_PARTS ended parts are kept. Without turns, or if the part already contains them all, only `ended` is
     set."""
     keys = tuple(rolling_summary.turn_key(turn) for turn in spoken)[-MAX_PART_KEYS:]
-    own = next((each for each in state.parts if each.part == state.part), None)
-    if not keys or (own is not None and set(keys) <= set(own.turns)):
+    current = next((part for part in state.parts if part.part == state.part), None)
+    if not keys or (current is not None and set(keys) <= set(current.turns)):
         return replace(state, ended=True)
-    others = [each for each in state.parts if each.part != state.part]
+    other_parts = [part for part in state.parts if part.part != state.part]
     ended = EndedPart(state.part, state.closed, keys, spoken[-1].at)
-    return replace(state, ended=True, parts=(*others, ended)[-MAX_ENDED_PARTS:])
+    return replace(state, ended=True, parts=(*other_parts, ended)[-MAX_ENDED_PARTS:])
 
 
 def current_part(common_dir: Path, transcript: Transcript, session: str = "") -> Transcript:
@@ -250,9 +250,9 @@ def current_part(common_dir: Path, transcript: Transcript, session: str = "") ->
     state = with_part_of(load_state(common_dir, name), transcript)
     if state.part == 1:
         return replace(transcript, session=name)
-    spoken = [at for at, turn in enumerate(transcript.turns) if turn.text and _is_spoken(transcript, at)]
+    spoken = [index for index, turn in enumerate(transcript.turns) if turn.text and _is_spoken(transcript, index)]
     count = rolling_summary.summarised_count(
-        [rolling_summary.turn_key(transcript.turns[at]) for at in spoken], state.closed
+        [rolling_summary.turn_key(transcript.turns[index]) for index in spoken], state.closed
     )
     start = spoken[count - 1] + 1 if count else 0
     return replace(transcript, turns=transcript.turns[start:], session=part_name(name, state.part))
@@ -269,9 +269,9 @@ def part_at_start(common_dir: Path, transcript: Transcript, session: str) -> str
     return part_name(session, state.part)
 
 
-def _is_spoken(transcript: Transcript, at: int) -> bool:
+def _is_spoken(transcript: Transcript, index: int) -> bool:
     """Whether the turn at this index is a person's or an agent's own, not tool output or text inserted by the host."""
-    turn = transcript.turns[at]
+    turn = transcript.turns[index]
     return turn.role is not Role.TOOL and turn.by is By.SPEAKER
 
 
@@ -283,14 +283,14 @@ def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep
     """
     transcript = current_part(common_dir, transcript, session)
     name = f"{session_hash(transcript.session)}.summary.json"
-    before = rolling_summary.load(read_private(common_dir, name))
-    after = rolling_summary.resume(before, transcript.turns, keep)
-    if after != before and (after.turns >= before.turns or not before.turns):
+    stored = rolling_summary.load(read_private(common_dir, name))
+    resumed = rolling_summary.resume(stored, transcript.turns, keep)
+    if resumed != stored and (resumed.turns >= stored.turns or not stored.turns):
         try:
-            write_private(common_dir, name, rolling_summary.dump(after))
+            write_private(common_dir, name, rolling_summary.dump(resumed))
         except (GitMemError, OSError):
-            return after
-    return after
+            return resumed
+    return resumed
 
 
 def full_summary(common_dir: Path, state: State) -> RollingSummary:

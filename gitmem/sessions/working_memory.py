@@ -108,11 +108,11 @@ def key_to_read(key: str) -> str:
     return _normalised(key, MAX_STORED_PARTS)
 
 
-def _normalised(key: str, most: int) -> str:
-    """The key with each part normalised. Raises UsageError for fewer than 2 or more than `most` parts, an empty part,
-    or a control character."""
+def _normalised(key: str, max_parts: int) -> str:
+    """The key with each part normalised. Raises UsageError for fewer than 2 or more than `max_parts` parts, an empty
+    part, or a control character."""
     parts = [_plain(part) for part in key.split(":")]
-    if len(parts) > most:
+    if len(parts) > max_parts:
         raise UsageError(
             f"a session key has at most {MAX_PARTS} parts, and this one has {len(parts)}",
             "write it as entity:name[:phase[:sub]]",
@@ -125,8 +125,8 @@ def _normalised(key: str, most: int) -> str:
 def is_below(key: str, prefix: str) -> bool:
     """Whether a normalised key equals `prefix` or begins with the parts of `prefix`; case and the length of white space
     in `prefix` do not matter. True for every key if `prefix` is ""."""
-    wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
-    return not wanted or f"{key}:".startswith(f"{wanted}:")
+    normalised_prefix = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
+    return not normalised_prefix or f"{key}:".startswith(f"{normalised_prefix}:")
 
 
 def _plain(part: str) -> str:
@@ -199,8 +199,8 @@ class Store:
         """The value of a key that belongs to exactly this owner, None if there is none or it has expired."""
         name = _file_name(key, owner)
         stamp = self._stamp(name)
-        known = self._cache.get(name)
-        value = known[0] if known and known[1] == stamp else self._read(name)
+        cached = self._cache.get(name)
+        value = cached[0] if cached and cached[1] == stamp else self._read(name)
         if value is None or value.key != key or value.owner != owner:
             self._cache.pop(name, None)
             return None
@@ -214,14 +214,14 @@ class Store:
     def list(self, prefix: str, now: datetime, reader: Owner = PROJECT) -> list[Value]:
         """The values that this reader may read, below `prefix` ("" for all), sorted by key; for each key the one that
         `get` returns. Deletes expired values."""
-        own = _session_prefix(reader.session)
-        names = [name for name in self._names() if "-" not in name or (own and name.startswith(own))]
-        seen: dict[str, Value] = {}
+        start = _session_prefix(reader.session)
+        names = [name for name in self._names() if "-" not in name or (start and name.startswith(start))]
+        best_values: dict[str, Value] = {}
         for _, value in self._unexpired(names, now):
-            best = seen.get(value.key)
+            best = best_values.get(value.key)
             if reader.sees(value) and (best is None or _specificity(value) > _specificity(best)):
-                seen[value.key] = value
-        return [seen[key] for key in sorted(seen) if is_below(key, prefix)]
+                best_values[value.key] = value
+        return [best_values[key] for key in sorted(best_values) if is_below(key, prefix)]
 
     def list_all(self, prefix: str, now: datetime) -> Sequence[Value]:
         """The values of every owner below `prefix`, sorted by key and owner; for the person who owns the repository.
@@ -245,14 +245,14 @@ class Store:
         If the owner has no values or a limit is reached, all files are read first, so that expired values are deleted.
         """
         names = self._names()
-        own = [name for name in names if _may_belong(name, owner)]
-        if not own or len(own) >= MAX_VALUES or len(names) >= MAX_FILES:
+        owned = [name for name in names if _may_belong(name, owner)]
+        if not owned or len(owned) >= MAX_VALUES or len(names) >= MAX_FILES:
             names = [name for name, _ in self._unexpired(names, now)]
-            own = [name for name in names if _may_belong(name, owner)]
-        if len(own) >= MAX_VALUES or len(names) >= MAX_FILES:
-            most = MAX_VALUES if len(own) >= MAX_VALUES else MAX_FILES
+            owned = [name for name in names if _may_belong(name, owner)]
+        if len(owned) >= MAX_VALUES or len(names) >= MAX_FILES:
+            limit = MAX_VALUES if len(owned) >= MAX_VALUES else MAX_FILES
             raise UsageError(
-                f"there are {most} session values already", "git mem session list; set one to '' to drop it"
+                f"there are {limit} session values already", "git mem session list; set one to '' to drop it"
             )
 
     def _unexpired(self, names: Iterable[str], now: datetime) -> Iterator[tuple[str, Value]]:
@@ -297,14 +297,14 @@ class Store:
         """The value in a file, None if it cannot be read or is damaged."""
         try:
             record = parse_json(read_bytes(self._folder, name, 4 * MAX_VALUE_BYTES))
-            at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
+            set_at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
             owner = Owner(
                 str(record.get("session", "")), str(record.get("agent", ""))
             )  # missing in older files: the project's
-            whole = at.tzinfo is not None and until.tzinfo is not None  # `set` writes both with a zone
-            if not whole:
+            has_zone = set_at.tzinfo is not None and until.tzinfo is not None  # `set` writes both with a zone
+            if not has_zone:
                 return None
-            return Value(str(record["key"]), str(record["text"]), at, until, owner)
+            return Value(str(record["key"]), str(record["text"]), set_at, until, owner)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, GitMemError):
             return None  # damaged, or not ours
 
@@ -328,16 +328,16 @@ def delete_containing(common_dir: Path, texts: Iterable[str]) -> list[str]:
 
     Returns the keys of the deleted values, sorted; a value that cannot be deleted is left out.
     """
-    wanted = list(filter(None, map(_plain, texts)))
+    normalised_texts = list(filter(None, map(_plain, texts)))
     dropped = []
-    for folder in sorted(common_dir.glob("gitmem/working*")) if wanted else ():
+    for folder in sorted(common_dir.glob("gitmem/working*")) if normalised_texts else ():
         for file in sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else ():
             try:
                 record = parse_json(read_bytes(folder, file.name, 4 * MAX_VALUE_BYTES))
-                key, said = str(record["key"]), _plain(f"{record['key']} {record['text']}")
+                key, content = str(record["key"]), _plain(f"{record['key']} {record['text']}")
             except (OSError, ValueError, KeyError, TypeError, GitMemError):
                 continue
-            if any(text in said for text in wanted):
+            if any(text in content for text in normalised_texts):
                 with suppress(OSError):
                     file.unlink(missing_ok=True)
                     dropped.append(key)
