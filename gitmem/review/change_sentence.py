@@ -37,9 +37,9 @@ def change_sentence(review: Review, facts: Sequence[FactChange], verdict_of: Ver
     headings = sum(text.heading for text in review.other.texts)
     if headings and not clauses:
         clauses = [f"{counted(headings, 'heading')} changed"]
-    left = len(clauses) - MAX_CLAUSES
-    if left > 0:
-        clauses[MAX_CLAUSES:] = [f"and {counted(left, 'other kind')} of change"]
+    hidden_count = len(clauses) - MAX_CLAUSES
+    if hidden_count > 0:
+        clauses[MAX_CLAUSES:] = [f"and {counted(hidden_count, 'other kind')} of change"]
     return "; ".join(clauses) or NO_CHANGE
 
 
@@ -98,10 +98,10 @@ def _other_clauses(review: Review, instruction_facts: int) -> Iterator[str]:
     logs = sum(records_events(path, review.daily) for path in paths)
     if logs:
         yield f"{counted(logs, 'line')} of logs changed"
-    other = [
+    other_texts = [
         text for text in texts if not holds_instructions(text.path) and not records_events(text.path, review.daily)
     ]
-    lines = sum(not text.heading for text in other)
+    lines = sum(not text.heading for text in other_texts)
     if lines:
         yield f"{counted(lines, 'other line')} changed"
     if review.other.renamed:
@@ -115,9 +115,9 @@ def _added_words(change: FactChange, line: LineVerdict | None) -> tuple[str, str
         return FROM_LOGS[line.state]
     if line is not None and line.state is State.EDITED and line.promoted:
         return "1 fact added from a log and edited since", "{} facts added from logs and edited since"
-    who = "by an agent" if change.by_machine else "by hand"
-    where = "added" if line is not None else "added to notes"
-    return f"1 fact {where} {who}", f"{{}} facts {where} {who}"
+    author_words = "by an agent" if change.by_machine else "by hand"
+    verb = "added" if line is not None else "added to notes"
+    return f"1 fact {verb} {author_words}", f"{{}} facts {verb} {author_words}"
 
 
 def _phrase_order(words: tuple[str, str]) -> int:

@@ -92,25 +92,25 @@ class _List:
 
 def open_part(view: View) -> str:
     """The part of the comment above the fold. With the line of the fold it is at most MAX_OPEN_PIXELS high."""
-    first = [f"### {_sign(view)} {view.sentence}{_blocked_words(view)}", "", _what_to_do(view)]
-    last = []
+    head = [f"### {_sign(view)} {view.sentence}{_blocked_words(view)}", "", _what_to_do(view)]
+    tail = []
     before = _before_line(view)
     if before:
-        last = ["", before]
+        tail = ["", before]
     facts = _List("", tuple(_fact_rows(view)), "more change")
     problems = _List("**Problems of this change**", tuple(_problem_rows(view)), "more problem")
-    space = MAX_OPEN_PIXELS - comment_height.blocks_height([*first, *last]) - comment_height.blocks_height([FOLD])
+    space = MAX_OPEN_PIXELS - comment_height.blocks_height([*head, *tail]) - comment_height.blocks_height([FOLD])
     fact_count, problem_count = _counts_within(facts, problems, space)
-    return "\n".join([*first, *_list_lines(facts, fact_count), *_list_lines(problems, problem_count), *last]) + "\n"
+    return "\n".join([*head, *_list_lines(facts, fact_count), *_list_lines(problems, problem_count), *tail]) + "\n"
 
 
 def _counts_within(facts: _List, problems: _List, space: int) -> tuple[int, int]:
     """(number of facts, number of problems) to show within `space` pixels. Facts get the space that problems do not
     need, and at least FACT_TENTHS tenths of the whole."""
-    needed = _height(problems, len(problems.rows))
+    problem_height = _height(problems, len(problems.rows))
     fact_space = space * FACT_TENTHS // 10
-    if needed < space * (10 - FACT_TENTHS) // 10:
-        fact_space = space - needed
+    if problem_height < space * (10 - FACT_TENTHS) // 10:
+        fact_space = space - problem_height
     count = _rows_within(facts, fact_space)
     return count, _rows_within(problems, space - _height(facts, count))
 
@@ -136,9 +136,9 @@ def _list_lines(rows: _List, count: int) -> list[str]:
     if rows.title:
         lines += [rows.title, ""]
     lines += [f"- {row}" for row in rows.rows[:count]]
-    left = len(rows.rows) - count
-    if left:
-        lines.append(f"- {'and ' if count else ''}{counted(left, rows.noun, rows.plural)}, folded below")
+    remaining = len(rows.rows) - count
+    if remaining:
+        lines.append(f"- {'and ' if count else ''}{counted(remaining, rows.noun, rows.plural)}, folded below")
     return lines
 
 
@@ -197,10 +197,10 @@ def _kind_of(finding: Finding) -> str:
 def _what_to_do(view: View) -> str:
     """The line that tells the reviewer whether to merge."""
     if view.faults:
-        first = ""
+        first_step = ""
         if any(finding.secret for finding in view.review.report.findings):
-            first = "change the secret where it is used, then "
-        return f"**Do not merge yet:** {first}mend what stands below as *must be mended*."
+            first_step = "change the secret where it is used, then "
+        return f"**Do not merge yet:** {first_step}mend what stands below as *must be mended*."
     if view.points:
         return f"**Before you merge:** look at {counted(view.points, 'point')} below. Nothing is refused."
     if view.review.changes or view.review.other.texts or view.review.other.placements:
@@ -270,8 +270,8 @@ def _fact_row(view: View, change: FactChange) -> str:
         details.append(f"**from {escaped_message(change.fact.origin)}**")
     if change.fact.get("pinned"):
         details.append("**pinned**")
-    what = f"**{OP_WORDS[change.op]}**{_instruction_word(change.path)}"
-    return _row_or_short(f"{what} {_fact_text(change)} ({', '.join(details)})", f"{what} a fact that is long ({place})")
+    kind = f"**{OP_WORDS[change.op]}**{_instruction_word(change.path)}"
+    return _row_or_short(f"{kind} {_fact_text(change)} ({', '.join(details)})", f"{kind} a fact that is long ({place})")
 
 
 def _instruction_word(path: str) -> str:
@@ -311,15 +311,15 @@ def _source_link(view: View, source: Source) -> str:
 
 def _text_row(view: View, text: TextChange) -> str:
     """The row of one changed line that is not a fact."""
-    what, place = text.op.value, view.links.line(text.path, text.line)
+    label, place = text.op.value, view.links.line(text.path, text.line)
     if text.op is TextOp.REMOVED:
-        what = "taken out"
+        label = "taken out"
         place = view.links.line(text.old_path or text.path, text.old_line, view.review.base)
     body = cut_as_code(text.text or text.old_text, MAX_TEXT_CHARS)[0]
     if text.op is TextOp.CHANGED:
         body = _short_difference(text.old_text, text.text)
-    what = f"**{what}**{_instruction_word(text.path)}"
-    return _row_or_short(f"{what} {body} ({place})", f"{what} a line that is long ({place})")
+    label = f"**{label}**{_instruction_word(text.path)}"
+    return _row_or_short(f"{label} {body} ({place})", f"{label} a line that is long ({place})")
 
 
 # -- problems ------------------------------------------------------------------------------------------------
@@ -327,15 +327,15 @@ def _text_row(view: View, text: TextChange) -> str:
 
 def _problem_rows(view: View) -> Iterator[str]:
     """One row for each problem that this change adds; problems that make the review fail come first."""
-    old = set(view.review.report.before)
-    findings = [finding for finding in order(view.review.report.findings) if finding not in old]
+    earlier = set(view.review.report.before)
+    findings = [finding for finding in order(view.review.report.findings) if finding not in earlier]
     yield from _finding_rows(view, [finding for finding in findings if finding.severity is Severity.BLOCK])
     for line in view.review.lines:
         if line.fails:
-            why = line.message.partition(": ")[2] or "an agent wrote it, and no promotion did"
+            reason = line.message.partition(": ")[2] or "an agent wrote it, and no promotion did"
             place = view.links.line(line.path, line.line)
             text = cut_as_code(line.text, MAX_TEXT_CHARS // 2)[0]
-            row = f"{MUST_MEND} {text} ({place}): {escaped_message(why)}; {accept_words(line)}"
+            row = f"{MUST_MEND} {text} ({place}): {escaped_message(reason)}; {accept_words(line)}"
             yield _row_or_short(row, f"{MUST_MEND} {place}: where it comes from does not hold")
     for warning in sorted(view.review.warnings, key=lambda warning: not warning.fails):
         sign = SIGN_OF[warning.fails]
@@ -345,11 +345,11 @@ def _problem_rows(view: View) -> Iterator[str]:
                 yield _row_or_short(f"{sign} {words}", f"{sign} {warning.title}: see below")
     for line in view.review.lines:
         if edited_after_promotion(line) and not line.fails:
-            by = ""
+            editor = ""
             if line.editor:
-                by = f" by {cut_as_code(line.editor.partition(' <')[0], MAX_PLACE_CHARS)[0]}"
+                editor = f" by {cut_as_code(line.editor.partition(' <')[0], MAX_PLACE_CHARS)[0]}"
             place = view.links.line(line.path, line.line)
-            row = f"{LOOK_AT} {place} was edited{by} after it came from a log"
+            row = f"{LOOK_AT} {place} was edited{editor} after it came from a log"
             yield _row_or_short(row, f"{LOOK_AT} {place} was edited")
     yield from _finding_rows(view, [finding for finding in findings if finding.severity is Severity.WARN])
     yield from _unchecked_rows(view)
@@ -373,13 +373,13 @@ def _finding_rows(view: View, findings: Sequence[Finding]) -> Iterator[str]:
         else:
             place = view.links.line(path, first.line, first.commit)
             mend = escaped_message(remedy(first)) or code(printable(f"git mem redact {shell_word(path)}"))
-        more = f" and {len(same) - 1} more" if len(same) > 1 else ""
+        count_words = f" and {len(same) - 1} more" if len(same) > 1 else ""
         excerpt = ""
         if first.excerpt:
             excerpt = f" {cut_as_code(first.excerpt, MAX_TEXT_CHARS // 2)[0]}"
         if first.fingerprint not in view.review.head_fingerprints and first.commit and path != MESSAGE:
             mend = f"`git rebase -i`, take it out of `{first.commit[:12]}`"
-        row = f"{sign} {place}{more}: {escaped_message(message)}{excerpt}; {mend}"
+        row = f"{sign} {place}{count_words}: {escaped_message(message)}{excerpt}; {mend}"
         yield _row_or_short(row, f"{sign} {place}: {escaped_message(first.rule)}")
 
 

@@ -190,18 +190,18 @@ def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     when not exactly one open pair matches, when the branch must not be pushed to (`_fetch`), or when the gate or the
     forge refuses."""
     span = _fetch(run, pull)
-    new = _new_facts(run, span)
+    new_facts = _new_facts(run, span)
     answer = settlement.Answer(command.answer)
     config = run.config._replace(agent="")  # the author of the comment is a person
 
-    def change(there: Repository) -> None:
-        known = open_pairs.dated_facts(there, MEMORY, open_pairs.work_tree_facts(there), run.today)
+    def change(worktree: Repository) -> None:
+        facts = open_pairs.dated_facts(worktree, MEMORY, open_pairs.work_tree_facts(worktree), run.today)
         pairs = [
-            pair for pair in open_pairs.open_fact_pairs(known, run.today)
-            if any((row.path, row.fact.line) in new for row in (pair.new, pair.old))
+            pair for pair in open_pairs.open_fact_pairs(facts, run.today)
+            if any((row.path, row.fact.line) in new_facts for row in (pair.new, pair.old))
         ]  # fmt: skip
         pair = open_pairs.pair_named(pairs, command.fact, command.other)
-        settlement.settle(there, config, pair, answer, run.today, _reason(pull, comment, command))
+        settlement.settle(worktree, config, pair, answer, run.today, _reason(pull, comment, command))
 
     _change_branch(run, pull, span, change)
     words = f"{settlement.WORDS[answer]}, as {comment.author} said of {command.fact}"
@@ -238,8 +238,8 @@ def _change_branch(run: CommandRun, pull: Pull, span: CommitRange, change: Calla
     refuses or the branch has moved on the forge, and as `change`."""
     repo = run.repo
     run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
-    with branch_worktree(repo, pull.branch) as there:
-        change(there)
+    with branch_worktree(repo, pull.branch) as worktree:
+        change(worktree)
     ensure_gate_passes(repo, span._replace(tip=repo.resolve(f"refs/heads/{pull.branch}")), run.today)
     env = push_environment(run.client, run.environ)
     spec = f"refs/heads/{pull.branch}:refs/heads/{pull.branch}"

@@ -112,7 +112,7 @@ def with_facts_removed_by_merge(
     """
     rows = list(changes)
     for base in merges.bases:
-        known = {(change.old_path or change.path, change.old.id) for change in rows if change.old}
+        known_facts = {(change.old_path or change.path, change.old.id) for change in rows if change.old}
         since = fact_changes(repo, base, merges.head, layout, today)
         old = {(c.old_path or c.path, c.old.id): c for c in since if c.old and (c.new is None or c.new.id != c.old.id)}
         changed = {(change.path, change.new.line) for change in since if change.new}
@@ -121,22 +121,22 @@ def with_facts_removed_by_merge(
             continue
         target_facts = facts_by_path(repo, repo.blobs(merges.target, sorted({path for path, _ in old})))
         in_target = {(path, fact.id) for path, facts in target_facts.items() for fact in facts}
-        more = [change for key, change in old.items() if key in in_target - known]
-        edited = {(change.path, change.new.line) for change in more if change.new}
-        rows = [c for c in rows if c.old or not c.new or (c.path, c.new.line) not in edited] + more
+        lost = [change for key, change in old.items() if key in in_target - known_facts]
+        edited = {(change.path, change.new.line) for change in lost if change.new}
+        rows = [c for c in rows if c.old or not c.new or (c.path, c.new.line) not in edited] + lost
     return sorted(rows, key=lambda change: (change.path, change.fact.line))
 
 
-def _newly_expired(repo: Repository, base: str, head: str, known: set[tuple[str, str]]) -> list[FactChange]:
+def _newly_expired(repo: Repository, base: str, head: str, known_facts: set[tuple[str, str]]) -> list[FactChange]:
     """The facts of MEMORY.md at `head` that expired between the commit dates of `base` and `head`, without the (path,
-    id) in `known`."""
+    id) in `known_facts`."""
     since, now = (repo.commit(oid).commit_date.date() for oid in (base, head))
     if since >= now:
         return []
     return [
         FactChange(Op.EXPIRED, path, fact, fact, path)
         for path, _, fact in facts_at(repo, head, ("MEMORY.md", ".claude/MEMORY.md"))
-        if expired(fact, now) and not expired(fact, since) and (path, fact.id) not in known
+        if expired(fact, now) and not expired(fact, since) and (path, fact.id) not in known_facts
     ]
 
 
@@ -208,8 +208,8 @@ class Authors:
         """The ids of the facts in a blob; none for "" and for a blob above MAX_MEMORY_FILE_BYTES. Cached in
         `self.ids`."""
         if oid and oid not in self.ids:
-            read = read_small_blobs(self.repo, [("", oid)])
-            self.ids[oid] = frozenset(fact.id for _, data in read for fact in memory_facts.parse(data).facts)
+            blobs = read_small_blobs(self.repo, [("", oid)])
+            self.ids[oid] = frozenset(fact.id for _, data in blobs for fact in memory_facts.parse(data).facts)
         return self.ids.get(oid, frozenset())
 
 
@@ -250,6 +250,6 @@ def renames(repo: Repository, base: str, head: str, files: Sequence[Change]) -> 
 def _keeps_role(change: Change) -> bool:
     """Whether a renamed file is of the same kind as before, and holds instructions if and only if it did before.
     MEMORY.md may also become a note."""
-    was, now = kind(change.old_path), kind(change.path)
-    same_kind = was is now or (now is Kind.NOTE and was is Kind.MEMORY)
+    old_kind, new_kind = kind(change.old_path), kind(change.path)
+    same_kind = old_kind is new_kind or (new_kind is Kind.NOTE and old_kind is Kind.MEMORY)
     return same_kind and holds_instructions(change.old_path) == holds_instructions(change.path)

@@ -103,17 +103,17 @@ def offer(
     is kept then), GitFailed when the memory cannot be fetched and no copy of it exists, ForgeError when the forge
     refuses the pull request of a pushed branch, GitMemError when the memory is no repository or has no commit.
     """
-    key, where = {
+    key, address = {
         "organisation": ("mem.organisation", config.organisation),
         "user": ("mem.personal", config.personal),
     }[scope]
-    if not where:
+    if not address:
         raise UsageError(f"no {scope} memory is configured", f"git config --global {key} URL")
     gated = refuse_or_mask(normalise(line.text), "MEMORY.md", config)
     text = gated.text
     if not text:
         raise UsageError("there is nothing to add", 'git mem add --to organisation "what holds for all"')
-    place, _, ref = where.partition("#")
+    place, _, ref = address.partition("#")
     is_copy = is_url(place)
     folder = Path(os.path.expanduser(place))
     if is_copy:
@@ -179,15 +179,15 @@ def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now
     """
     repo, full = target.repo, f"refs/heads/{branch}"
     start = repo.resolve(f"refs/heads/{target.base}")
-    with branch_worktree(repo, branch, start) as there:
-        addition = writing.plan_of_addition(there, config, replace(line, to="memory"), now=now)
+    with branch_worktree(repo, branch, start) as worktree:
+        addition = writing.plan_of_addition(worktree, config, replace(line, to="memory"), now=now)
 
         def plan(reading: Reading) -> CommitDraft[Added]:
             draft = addition(reading)
             message = trailers.message_of_line(draft.result.text, line.agent or config.agent)
             return CommitDraft(draft.contents, draft.result, message)
 
-        added, commit = transaction.commit(there, plan)
+        added, commit = transaction.commit(worktree, plan)
         if commit:
             publish.ensure_gate_passes(repo, CommitRange(start, commit, start), now.date())
     if not commit:
@@ -228,7 +228,7 @@ def _push_and_open(target: Target, config: Config, offered: LineOffer, url: str,
         return replace(offered, state="pushed", then=f"propose branch {offered.branch} of {shown_url(url)}")
     layout = layout_of([entry.path for entry in repo.entries(offered.commit)], config.memory_paths)
     proposal = publish.Proposal(offered.branch, offered.base)
-    done = publish.publish(repo, forge, access.client_of(forge), proposal, layout=layout, today=access.now.date())
-    if done.pull:
-        return replace(offered, state="proposed", pull=done.pull, then="")
-    return replace(offered, state="pushed", then=done.link)
+    published = publish.publish(repo, forge, access.client_of(forge), proposal, layout=layout, today=access.now.date())
+    if published.pull:
+        return replace(offered, state="proposed", pull=published.pull, then="")
+    return replace(offered, state="pushed", then=published.link)

@@ -159,10 +159,10 @@ def compare_facts(
     changes: list[FactChange] = []
     if removed and added:
         changes = [*_moves(removed, added, today), *_pairs(removed, added, renamed)]
-    changes += [FactChange(Op.ADDED, at.path, new=at.fact) for at in added]
-    for at in removed:
-        op = Op.EXPIRED if expired(at.fact, today) else Op.REMOVED
-        changes.append(FactChange(op, at.path, old=at.fact))
+    changes += [FactChange(Op.ADDED, placed.path, new=placed.fact) for placed in added]
+    for placed in removed:
+        op = Op.EXPIRED if expired(placed.fact, today) else Op.REMOVED
+        changes.append(FactChange(op, placed.path, old=placed.fact))
     return sorted(changes, key=lambda change: (change.path, change.fact.line))
 
 
@@ -173,11 +173,11 @@ def _removed_and_added(
     removed: list[_Placed] = []
     added: list[_Placed] = []
     for path in sorted({*old, *new}):
-        before, after = old.get(path, ()), new.get(path, ())
-        pairs = same_facts(before, after)
+        old_facts, new_facts = old.get(path, ()), new.get(path, ())
+        pairs = same_facts(old_facts, new_facts)
         matched = set(pairs.values())
-        removed += [_Placed(path, fact) for number, fact in enumerate(before) if number not in pairs]
-        added += [_Placed(path, fact) for number, fact in enumerate(after) if number not in matched]
+        removed += [_Placed(path, fact) for number, fact in enumerate(old_facts) if number not in pairs]
+        added += [_Placed(path, fact) for number, fact in enumerate(new_facts) if number not in matched]
     return removed, added
 
 
@@ -206,43 +206,43 @@ def _moves(removed: list[_Placed], added: list[_Placed], today: date) -> Iterato
     """The facts whose text is now in another file; the last step of the iterator removes them from both lists. A fact
     moves to a log only from another log. A fact that moved to the archive after its last day is EXPIRED."""
     by_id: dict[str, list[_Placed]] = defaultdict(list)
-    for at in removed:
-        by_id[at.fact.id].append(at)
+    for placed in removed:
+        by_id[placed.fact.id].append(placed)
     moved: set[int] = set()
-    for at in added:
-        same = [other for other in by_id.get(at.fact.id, ()) if other.path != at.path]
-        same.sort(key=lambda other: other.fact.trail != at.fact.trail)
-        if records_events(at.path):  # a fact of MEMORY.md does not move to a log: the log only repeats it
-            same = [other for other in same if records_events(other.path)]
-        if not same or any(other.path == at.path for other in by_id[at.fact.id]):
+    for placed in added:
+        same = [candidate for candidate in by_id.get(placed.fact.id, ()) if candidate.path != placed.path]
+        same.sort(key=lambda candidate: candidate.fact.trail != placed.fact.trail)
+        if records_events(placed.path):  # a fact of MEMORY.md does not move to a log: the log only repeats it
+            same = [candidate for candidate in same if records_events(candidate.path)]
+        if not same or any(candidate.path == placed.path for candidate in by_id[placed.fact.id]):
             continue
-        before = same[0]
-        by_id[at.fact.id].remove(before)
-        moved |= {id(before), id(at)}
+        former = same[0]
+        by_id[placed.fact.id].remove(former)
+        moved |= {id(former), id(placed)}
         op = Op.MOVED
-        if expired(before.fact, today) and "archive/" in at.path:
+        if expired(former.fact, today) and "archive/" in placed.path:
             op = Op.EXPIRED
-        yield FactChange(op, at.path, before.fact, at.fact, before.path)
-    removed[:] = [at for at in removed if id(at) not in moved]
-    added[:] = [at for at in added if id(at) not in moved]
+        yield FactChange(op, placed.path, former.fact, placed.fact, former.path)
+    removed[:] = [placed for placed in removed if id(placed) not in moved]
+    added[:] = [placed for placed in added if id(placed) not in moved]
 
 
 def _pairs(removed: list[_Placed], added: list[_Placed], renamed: Mapping[str, str] = {}) -> list[FactChange]:
     """The edited facts, paired within one file by descending score and removed from both lists."""
     candidates = _Candidates(removed, renamed)
     scored = [
-        (-score, at.fact.trail != other.fact.trail, abs(other.fact.line - at.fact.line), number, at, other)
-        for number, at in enumerate(added)
-        for score, other in candidates.scored(at)
+        (-score, new.fact.trail != old.fact.trail, abs(old.fact.line - new.fact.line), number, new, old)
+        for number, new in enumerate(added)
+        for score, old in candidates.scored(new)
     ]
     changes = []
     paired: set[int] = set()
-    for *_, at, other in sorted(scored, key=lambda row: row[:4]):
-        if paired.isdisjoint((id(at), id(other))):
-            paired |= {id(at), id(other)}
-            changes.append(FactChange(Op.CHANGED, at.path, other.fact, at.fact, other.path))
-    removed[:] = [at for at in removed if id(at) not in paired]
-    added[:] = [at for at in added if id(at) not in paired]
+    for *_, new, old in sorted(scored, key=lambda row: row[:4]):
+        if paired.isdisjoint((id(new), id(old))):
+            paired |= {id(new), id(old)}
+            changes.append(FactChange(Op.CHANGED, new.path, old.fact, new.fact, old.path))
+    removed[:] = [placed for placed in removed if id(placed) not in paired]
+    added[:] = [placed for placed in added if id(placed) not in paired]
     return changes
 
 
@@ -252,12 +252,12 @@ class _Candidates:
 
     def __init__(self, removed: Sequence[_Placed], renamed: Mapping[str, str]) -> None:
         self.removed, self.renamed = list(removed), renamed
-        self.words = [terms(at.fact.text) for at in self.removed]
-        self.sources = [_sources(at.fact) for at in self.removed]
+        self.words = [terms(placed.fact.text) for placed in self.removed]
+        self.sources = [_sources(placed.fact) for placed in self.removed]
         self.numbers: dict[tuple[str, object], list[int]] = defaultdict(list)  # (path, word or source or id)
-        for number, at in enumerate(self.removed):
-            for key in (*self.words[number], *self.sources[number], _Id(at.fact.id)):
-                self.numbers[at.path, key].append(number)
+        for number, placed in enumerate(self.removed):
+            for key in (*self.words[number], *self.sources[number], _Id(placed.fact.id)):
+                self.numbers[placed.path, key].append(number)
 
     def scored(self, added: _Placed) -> list[tuple[float, _Placed]]:
         """(score, removed fact) for each fact that `added` may be the edited form of.
@@ -287,19 +287,19 @@ class _Candidates:
         """The indices of the removed facts in the same file (at its former path, if it was renamed) that share an id, a
         source or a word with `added`, or that `added` supersedes. A word of more than MAX_FACTS_PER_WORD facts does not
         count."""
-        found: set[int] = set()
+        shared: set[int] = set()
         path = self.renamed.get(added.path, added.path)
         for word in words:
             numbers = self.numbers.get((path, word), ())
             if len(numbers) <= MAX_FACTS_PER_WORD:
-                found.update(numbers)
+                shared.update(numbers)
         for key in (*sources, _Id(added.fact.id)):
-            found.update(self.numbers.get((path, key), ()))
+            shared.update(self.numbers.get((path, key), ()))
         if added.fact.get("supersedes"):
             for number, old in enumerate(self.removed):
                 if old.path == path and names_fact(added.fact.meta, (SUPERSEDES,), old.fact.id):
-                    found.add(number)
-        return sorted(found)
+                    shared.add(number)
+        return sorted(shared)
 
 
 def moved_facts(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[FactChange]:

@@ -48,8 +48,8 @@ def count_in_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> 
     """The number of texts and their files: `4 lines of prose in SOUL.md and 2 more files`. A file of instructions is
     named first. `texts`: at least one."""
     files = list(dict.fromkeys(text.path for text in sorted(texts, key=lambda t: not holds_instructions(t.path))))
-    more = f" and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
-    return f"**{counted(len(texts), noun, plural)}** in {code(printable(files[0]))}{more}"
+    other_files = f" and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
+    return f"**{counted(len(texts), noun, plural)}** in {code(printable(files[0]))}{other_files}"
 
 
 def needs_source(text: str) -> bool:
@@ -113,8 +113,8 @@ def edit_words(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
     parts, rests = [], []
     for key, old, new in edits:
         if key == "text" and old:
-            words, rest = difference(old, new)
-            rests.append(rest)
+            words, folded = difference(old, new)
+            rests.append(folded)
         else:
             words = f"{cut_as_code(old or 'nothing')[0]} → {cut_as_code(new or 'nothing')[0]}"
         parts.append(f"{escaped_message(key)} {words}")

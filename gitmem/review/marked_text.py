@@ -35,18 +35,18 @@ def update_description(old_title: str, old_body: str, title: str, text: str, lim
     marked part, title and body are returned as they are.
     """
     begin, end = BEGIN.search(old_body), old_body.rfind(END)
-    kept_title, before, after = old_title, "", ""
+    kept_title, preceding, following = old_title, "", ""
     if begin is not None and end >= begin.end():
-        before, after = old_body[: begin.start()], old_body[end + len(END) :].removeprefix("\n")
+        preceding, following = old_body[: begin.start()], old_body[end + len(END) :].removeprefix("\n")
         if begin[1] == _digest(old_title):
             kept_title = title
         text = _with_ticks(text, old_body[begin.end() : end])
     elif old_body.strip():
-        before = f"{old_body.rstrip()}\n\n"
-    left = limit - len(before) - len(after)
-    if left < len(with_markers(title, CUT, limit)):
+        preceding = f"{old_body.rstrip()}\n\n"
+    remaining_characters = limit - len(preceding) - len(following)
+    if remaining_characters < len(with_markers(title, CUT, limit)):
         return old_title, old_body
-    return kept_title, before + with_markers(title, text, left) + after
+    return kept_title, preceding + with_markers(title, text, remaining_characters) + following
 
 
 def _with_ticks(text: str, old_text: str) -> str:

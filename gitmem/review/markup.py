@@ -58,10 +58,10 @@ def cut_as_code(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, s
     shows its length."""
     if len(text) <= limit:
         return text_as_code(text), ""
-    cut = text.rfind(" ", limit * 2 // 3, limit)
-    if cut <= 0:
-        cut = limit
-    return f"{text_as_code(text[:cut])} … ({len(text):,} characters)", text_as_code(text[cut:])
+    end = text.rfind(" ", limit * 2 // 3, limit)
+    if end <= 0:
+        end = limit
+    return f"{text_as_code(text[:end])} … ({len(text):,} characters)", text_as_code(text[end:])
 
 
 def details_block(summary: str, text: str) -> str:
@@ -81,8 +81,8 @@ def difference(old: str, new: str) -> tuple[str, str]:
         return f"{old_words} → {new_words}", "\n\n".join(filter(None, (old_rest, new_rest)))
     is_short = len(new) <= MAX_UNFOLDED_CHARACTERS
     words = [_piece(piece, is_short, number, len(pieces)) for number, piece in enumerate(pieces)]
-    rest = text_as_code(new) if not is_short else ""
-    return " ".join(filter(None, words)), rest
+    folded = text_as_code(new) if not is_short else ""
+    return " ".join(filter(None, words)), folded
 
 
 def _piece(piece: Piece, is_short: bool, number: int, count: int) -> str:

@@ -58,10 +58,10 @@ def hide_secrets(value: Value) -> Value:
     texts: dict[str, str] = {}
     _mapped(value, lambda text, _: texts.setdefault(text, text))
     lines = [line for text in texts for line in (*text.split("\n"), "")]  # an empty line parts each text from the next
-    shown = iter(without_secrets(lines))
+    shown_lines = iter(without_secrets(lines))
     for text in texts:
-        texts[text] = "\n".join(islice(shown, text.count("\n") + 1))
-        next(shown)
+        texts[text] = "\n".join(islice(shown_lines, text.count("\n") + 1))
+        next(shown_lines)
     hidden: Value = _mapped(value, lambda text, _: texts[text])
     return hidden
 
@@ -90,13 +90,13 @@ class Texts:
         texts = [text for text in self.masked_forms if text]
         joined = "\n\n".join(texts) + "\n"
         redacted = redaction(joined, "MEMORY.md", policy, only_secrets=True, leave=leave)
-        before, after = joined.split("\n"), redacted.text.split("\n")
-        is_unreliable = redacted.whole or len(before) != len(after)
+        old_lines, new_lines = joined.split("\n"), redacted.text.split("\n")
+        is_unreliable = redacted.whole or len(old_lines) != len(new_lines)
         start = 0
         for text in texts:
             breaks = text.count("\n")
             end = start + breaks + 1
-            if is_unreliable or before[start:end] != after[start:end]:
+            if is_unreliable or old_lines[start:end] != new_lines[start:end]:
                 alone = redaction(text, "MEMORY.md", policy, only_secrets=True, leave=leave)
                 self.masked_forms[text] = alone.text
                 if alone.whole or alone.text.count("\n") != breaks:

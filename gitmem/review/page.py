@@ -63,7 +63,7 @@ def place_list(places: Sequence[str]) -> str:
 
 def whole_page(sections: Iterable[Section]) -> str:
     """The Markdown of all rows of all sections; the rest of long texts is folded."""
-    return "\n".join(_section(section, section.rows, rest=True) for section in sections if section.rows)
+    return "\n".join(_section(section, section.rows, with_rest=True) for section in sections if section.rows)
 
 
 def _count(rows: Iterable[Row]) -> int:
@@ -103,18 +103,18 @@ def _fit_to_budget(sections: Sequence[Section], budget: int, size: Callable[[str
                 counts[number], budget = _rows_that_fit(rows_of[number], counts[number], limit, budget, size)
     parts = []
     missing = []
-    cut = 0
+    cut_texts = 0
     for number, section in enumerate(sections):
-        cut += sum(bool(row.rest) for row in section.rows[: counts[number]])
-        left = _count(section.rows[counts[number] :])
+        cut_texts += sum(bool(row.rest) for row in section.rows[: counts[number]])
+        hidden_count = _count(section.rows[counts[number] :])
         if counts[number]:
-            parts.append(_section(section, rows_of[number][: counts[number]], left=left))
-        if left:
-            missing.append(_counted_rows(section, left))
+            parts.append(_section(section, rows_of[number][: counts[number]], hidden_count=hidden_count))
+        if hidden_count:
+            missing.append(_counted_rows(section, hidden_count))
     if brief:
         missing.append("the words of what fails, but for its place")
-    if cut:
-        missing.append(f"the rest of {counted(cut, 'long text')}")
+    if cut_texts:
+        missing.append(f"the rest of {counted(cut_texts, 'long text')}")
     return "\n".join(parts), tuple(missing)
 
 
@@ -147,9 +147,9 @@ def _counted_rows(section: Section, number: int) -> str:
     return counted(number, section.noun, section.plural)
 
 
-def _section(section: Section, rows: Sequence[Row], *, rest: bool = False, left: int = 0) -> str:
-    """The Markdown of a section with these rows. `rest`: show the folded ends of long texts. `left`: number of rows
-    that are not shown."""
+def _section(section: Section, rows: Sequence[Row], *, with_rest: bool = False, hidden_count: int = 0) -> str:
+    """The Markdown of a section with these rows. `with_rest`: show the folded ends of long texts. `hidden_count`:
+    number of rows that are not shown."""
     lines: list[str] = []
     sizes: dict[str, int] = {}
     for row in section.rows:
@@ -162,18 +162,18 @@ def _section(section: Section, rows: Sequence[Row], *, rest: bool = False, left:
                 lines.append("")
             if group:
                 lines += [f"{sizes[group]} {group}:", ""]
-        lines.append(_row(row, rest=rest))
-    if left:
-        lines += ["", f"and {_counted_rows(section, left)} more"]
+        lines.append(_row(row, with_rest=with_rest))
+    if hidden_count:
+        lines += ["", f"and {_counted_rows(section, hidden_count)} more"]
     body = "\n".join(lines)
     if section.folded:
         body = details_block(_counted_rows(section, _count(section.rows)), body)
     return f"#### {section.title}\n\n{body}\n"
 
 
-def _row(row: Row, *, rest: bool = False) -> str:
-    """A row as a list item; with `rest`, the end of a long text is folded below it."""
-    if not (rest and row.rest):
+def _row(row: Row, *, with_rest: bool = False) -> str:
+    """A row as a list item; with `with_rest`, the end of a long text is folded below it."""
+    if not (with_rest and row.rest):
         return f"- {row.text}"
-    more = details_block("the rest", row.rest).replace("\n", "\n  ").replace("\n  \n", "\n\n")
-    return f"- {row.text}\n\n  {more}"
+    folded = details_block("the rest", row.rest).replace("\n", "\n  ").replace("\n  \n", "\n\n")
+    return f"- {row.text}\n\n  {folded}"

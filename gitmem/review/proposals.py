@@ -98,18 +98,18 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
     in commits with trailers that keep them from being proposed again. Pushes nothing. Returns how many facts were
     removed, 0 when it was not declined. `base`: a revision; commits in its history stay as they are. Raises ForgeError,
     and GitMemError when the facts cannot be removed."""
-    last = _declined_pull(client, branch)
-    if last is None:
+    last_pull = _declined_pull(client, branch)
+    if last_pull is None:
         return 0
     tip = repo.resolve(f"refs/heads/{branch}")
     promoted = [commit.oid for commit in repo.log(range_revisions(base, tip)) if _only_promotes(commit.message)]
     count = 0
     if promoted:
-        with branch_worktree(repo, branch) as there:
+        with branch_worktree(repo, branch) as worktree:
             for oid in promoted:
                 selector = corrections.Selector(corrections.By.COMMIT, oid)
-                done = corrections.revert(there, config, selector, DECLINED_REASON.format(last.number))
-                count += len(done.removals)
+                reversion = corrections.revert(worktree, config, selector, DECLINED_REASON.format(last_pull.number))
+                count += len(reversion.removals)
     return count
 
 
@@ -133,12 +133,12 @@ def take_back_declined_consolidations(repo: Repository, client: Client, branch: 
     if _declined_pull(client, branch) is None:
         return 0
     revs = range_revisions(base, repo.resolve(f"refs/heads/{branch}"))
-    done = reverted(repo.log(revs))
-    oids = [commit.oid for commit in consolidations(repo, revs) if commit.oid not in done]
+    reverted_oids = reverted(repo.log(revs))
+    oids = [commit.oid for commit in consolidations(repo, revs) if commit.oid not in reverted_oids]
     if oids:
-        with branch_worktree(repo, branch) as there:
+        with branch_worktree(repo, branch) as worktree:
             for oid in oids:
-                run_git(there, ["revert", "--no-edit", oid])
+                run_git(worktree, ["revert", "--no-edit", oid])
     return len(oids)
 
 
@@ -181,16 +181,16 @@ def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Pul
     cannot be listed.
     """
     merge_driver.set_up(repo, python, merge.config.memory_daily)
-    done = []
+    results = []
     for pull in merge.client.pulls(base=merge.client.default_branch()):
         if pull.head_repository != merge.client.forge.repository:
-            done.append(PullMerge(pull.number, pull.branch, "skipped", "it comes from a fork"))
+            results.append(PullMerge(pull.number, pull.branch, "skipped", "it comes from a fork"))
             continue
         try:
-            done.append(_merge_one(repo, merge, pull.number, pull.branch))
+            results.append(_merge_one(repo, merge, pull.number, pull.branch))
         except GitMemError as error:
-            done.append(PullMerge(pull.number, pull.branch, "conflict", error.message))
-    return done
+            results.append(PullMerge(pull.number, pull.branch, "conflict", error.message))
+    return results
 
 
 def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> PullMerge:
@@ -208,17 +208,17 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
     in_branch = {change.path for change in repo.changes(start, tip)}
     if not any(is_memory(path, layout) for path in in_base & in_branch):
         return PullMerge(number, branch, "skipped", "no memory file changed on both sides")
-    with branch_worktree(repo, branch) as there:
+    with branch_worktree(repo, branch) as worktree:
         try:
             message = f"memory: merge the base branch into {branch}"
-            run_commit(there, ["merge", "--quiet", "--no-edit", "-m", message, base])
+            run_commit(worktree, ["merge", "--quiet", "--no-edit", "-m", message, base])
         except GitFailed:
-            files = run_git(there, ["diff", "--name-only", "--diff-filter=U"]).splitlines()
+            files = run_git(worktree, ["diff", "--name-only", "--diff-filter=U"]).splitlines()
             if not files:  # not a conflict: a hook refused, or Git has no identity to commit with
                 raise
             return PullMerge(number, branch, "conflict", f"a person must decide about {counted(len(files), 'file')}")
-        new = there.resolve("HEAD")
-    ensure_gate_passes(repo, CommitRange(base, new, base), merge.today)
+        merge_commit = worktree.resolve("HEAD")
+    ensure_gate_passes(repo, CommitRange(base, merge_commit, base), merge.today)
     env = push_environment(merge.client, merge.environ)
     run_git(repo, ["push", "--quiet", "origin", f"refs/heads/{branch}:refs/heads/{branch}"], env=env)
     return PullMerge(number, branch, "merged")

@@ -159,8 +159,8 @@ def ensure_base_exists(repo: Repository, remote: str, base: str) -> None:
     try:
         repo.resolve(f"refs/remotes/{remote}/{base}")
     except GitMemError:
-        where = run_git(repo, ["remote", "get-url", "--push", remote]).rstrip("\n")
-        if not run_git(repo, ["ls-remote", "--", where, f"refs/heads/{base}"]):
+        url = run_git(repo, ["remote", "get-url", "--push", remote]).rstrip("\n")
+        if not run_git(repo, ["ls-remote", "--", url, f"refs/heads/{base}"]):
             raise GitMemError(f"there is no branch '{base}' at '{remote}'", f"git ls-remote --heads {remote}") from None
 
 
@@ -187,22 +187,22 @@ def pull_description(
 ) -> str:
     """The description of the pull request: a checklist of the changed facts outside logs with links to their sources,
     then `notes`. It keeps within the forge's limit and MAX_LISTED_FACTS; the other facts are counted."""
-    shown = [change for change in changes if not records_events(change.path, daily)]
-    if not shown:
+    facts = [change for change in changes if not records_events(change.path, daily)]
+    if not facts:
         return "\n".join([MARKER, "", "No fact of long-term memory changes.", "", *notes]).rstrip() + "\n"
-    first = [MARKER, "", f"{counted(len(shown), 'fact')}: {_counts(shown)}.", ""]
-    last = ["", *notes]
-    budget = forge.body_limit - RESERVED_CHARS - len("\n".join([*first, *last]))
+    intro = [MARKER, "", f"{counted(len(facts), 'fact')}: {_counts(facts)}.", ""]
+    ending = ["", *notes]
+    budget = forge.body_limit - RESERVED_CHARS - len("\n".join([*intro, *ending]))
     rows: list[str] = []
-    for change in shown[:MAX_LISTED_FACTS]:
+    for change in facts[:MAX_LISTED_FACTS]:
         row = _row(change, forge, head)
         if len(row) + 1 > budget:
             break
         budget -= len(row) + 1
         rows.append(row)
-    if left := shown[len(rows) :]:
-        last = ["", f"Not listed: {_counts(left)}. `git mem review` and the files show them.", *last]
-    return "\n".join([*first, *rows, *last]).rstrip() + "\n"
+    if unlisted := facts[len(rows) :]:
+        ending = ["", f"Not listed: {_counts(unlisted)}. `git mem review` and the files show them.", *ending]
+    return "\n".join([*intro, *rows, *ending]).rstrip() + "\n"
 
 
 def _row(change: FactChange, forge: Forge, head: str) -> str:

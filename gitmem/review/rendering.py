@@ -92,8 +92,8 @@ def page_of(view: View, page: Page, elsewhere: str = "") -> str:
     lines = [f"### {view.verdict}", "", f"{view.sentence}.", "", view.counts, ""]
     if page.missing:
         span = f"{view.review.base[:12]}..{view.review.head[:12]}"
-        where = elsewhere or f"`git mem review {span}` shows all of it"
-        lines += [f"> **Not shown here:** {', '.join(page.missing)}. {where}.", ""]
+        hint = elsewhere or f"`git mem review {span}` shows all of it"
+        lines += [f"> **Not shown here:** {', '.join(page.missing)}. {hint}.", ""]
     lines += [*view.check_table, "", page.text]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -111,8 +111,8 @@ def accept_words(line: LineVerdict) -> str:
     """What a person can do about a failing line other than removing it."""
     if line.state is not State.BROKEN:
         return "a person who means it commits it without `Memory-Agent`"
-    where = shell_word(f"{line.path}:{line.line}")
-    return f"{code(f'git mem why {where}')} shows what it cites"
+    place = shell_word(f"{line.path}:{line.line}")
+    return f"{code(f'git mem why {place}')} shows what it cites"
 
 
 @dataclass(frozen=True)
@@ -218,17 +218,17 @@ class View:
     def counts(self) -> str:
         """The counts of changed facts by origin, then of headings, prose and logs, in one paragraph."""
         review = self.review
-        new = [change for change in self.facts if change.op not in (*GONE_OPS, *MOVED_OPS)]
-        gone = [change for change in self.facts if change.op in GONE_OPS]
+        added = [change for change in self.facts if change.op not in (*GONE_OPS, *MOVED_OPS)]
+        removed = [change for change in self.facts if change.op in GONE_OPS]
         moved = [*review.other.placements, *(change for change in self.facts if change.op in MOVED_OPS)]
         parts = []
-        if new:
-            by_risk = sorted(new, key=lambda change: (RISK_ORDER.index(self._state(change)), not change.by_machine))
+        if added:
+            by_risk = sorted(added, key=lambda change: (RISK_ORDER.index(self._state(change)), not change.by_machine))
             origins = Counter(self._origin(change) for change in by_risk)
             by_origin = ", ".join(f"{count} {words}" for words, count in origins.items())
-            parts.append(f"**{counted(len(new), 'fact')} new or changed**: {by_origin}")
-        if gone:
-            parts.append(f"**{counted(len(gone), 'fact')} gone**")
+            parts.append(f"**{counted(len(added), 'fact')} new or changed**: {by_origin}")
+        if removed:
+            parts.append(f"**{counted(len(removed), 'fact')} gone**")
         if moved:
             parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
         headings = [text for text in review.other.texts if text.heading and not self.is_log(text.path)]
@@ -262,14 +262,14 @@ class View:
         notes = [escaped_message(note) for note in review.notes if note != signed]
         rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
         table = ["| | checked | result |", "|---|---|---|"]
-        return table + [f"| {sign} | {cell(what)} | {cell(said)} |" for sign, what, said in rows]
+        return table + [f"| {sign} | {cell(label)} | {cell(result)} |" for sign, label, result in rows]
 
     def _warning_rows(self, *, first: bool) -> Iterator[tuple[str, str, str]]:
         """The rows of the warnings in the table of checks. `first`: those with Place.FIRST, else the others."""
         for warning in self.review.warnings:
             if (warning.place is Place.FIRST) is first:
-                for good, what, result in warning.checked():
-                    yield _sign(fails=warning.fails and not good, warns=not good), what, result
+                for holds, label, result in warning.checked():
+                    yield _sign(fails=warning.fails and not holds, warns=not holds), label, result
 
     def _gate_row(self) -> tuple[str, str, str]:
         """The row of the gate in the table of checks: (sign, what was examined, result)."""
@@ -285,8 +285,8 @@ class View:
             words.append(f"{len(report.excepted)} excepted")
         if report.before:
             words.append(f"{len(report.before)} there before this change")
-        what = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"
-        return _sign(fails=bool(report.blocked), warns=bool(warnings)), what, ", ".join(words) or "clean"
+        label = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"
+        return _sign(fails=bool(report.blocked), warns=bool(warnings)), label, ", ".join(words) or "clean"
 
     def _provenance_row(self) -> tuple[str, str, str]:
         """The row of sources and authors in the table of checks: (sign, what was examined, result)."""
@@ -312,8 +312,8 @@ class View:
         in_notes = sum(self.verdict_of(change) is None for change in self._uncited)
         if in_notes:
             result += f"; {counted(in_notes, 'fact')} of notes without a source"
-        what = f"Sources and authors of {changed} of long-term memory and instructions"
-        return _sign(fails=bool(fails), warns=bool(edited or self.unsourced)), what, result
+        label = f"Sources and authors of {changed} of long-term memory and instructions"
+        return _sign(fails=bool(fails), warns=bool(edited or self.unsourced)), label, result
 
     # -- the sections ----------------------------------------------------------------------------------------
 
@@ -367,30 +367,30 @@ class View:
     def _finding_row(self, findings: Sequence[Finding]) -> Row:
         """The row for the findings of one rule in one file: their places, the fix, and the masked lines."""
         first = findings[0]
-        what = f"**{first.severity.value}** {escaped_message(first.rule)}"
+        heading = f"**{first.severity.value}** {escaped_message(first.rule)}"
         places = place_list([self._place_of(finding) for finding in findings])
         excerpts = dict.fromkeys(finding.excerpt for finding in findings if finding.excerpt)
         words = " ".join(text_as_code(text) for text in list(excerpts)[:MAX_PLACES])
-        parts = [
-            f"{what} {places}: {escaped_message(first.message)} {words}".rstrip(),
+        lines = [
+            f"{heading} {places}: {escaped_message(first.message)} {words}".rstrip(),
             f"  - fix: {self._fix(findings)}",
         ]
         for mask in self.review.masks:  # line numbers at the head; a finding has the line number of its own commit
             if mask.path == first.path and first.rule in mask.rules:
-                parts.append(f"  - line {mask.line}, masked: {cut_as_code(mask.text)[0]}")
-        return Row("\n".join(parts), short=f"{what} {places}")
+                lines.append(f"  - line {mask.line}, masked: {cut_as_code(mask.text)[0]}")
+        return Row("\n".join(lines), short=f"{heading} {places}")
 
     def _fix(self, findings: Sequence[Finding]) -> str:
         """How to mend or to accept the findings of one rule in one file."""
         at_head = self.review.head_fingerprints
-        finding = next((one for one in findings if one.fingerprint in at_head), findings[0])
+        finding = next((match for match in findings if match.fingerprint in at_head), findings[0])
         span = "--history"
         if self.review.base:
             span = f"--range {self.review.base[:12]}..{self.review.head[:12]}"
         allow = code(f"git mem allow {finding.fingerprint} {span} --reason WHY")
-        others = len({one.fingerprint for one in findings}) - 1
-        if others:
-            allow += f" (and {others} more: {code(f'git mem scan {span}')} names them)"
+        other_count = len({match.fingerprint for match in findings}) - 1
+        if other_count:
+            allow += f" (and {other_count} more: {code(f'git mem scan {span}')} names them)"
         mend = remedy(finding)
         if finding.path == MESSAGE:
             words = "`git rebase -i`, reword the commit"
@@ -440,13 +440,13 @@ class View:
         change = self.changes.get((line.path, line.line))
         place = place_list([self.link(row.path, row.line) for row in lines])
         if line.edits:
-            body, rest = edit_words(line.edits)
+            body, folded = edit_words(line.edits)
             if line.edits[0][0] != "text":
                 body = f"{cut_as_code(line.text)[0]}: {body}"
         elif change:
-            body, rest = self._body(change)
+            body, folded = self._body(change)
         else:
-            body, rest = cut_as_code(line.text)
+            body, folded = cut_as_code(line.text)
         sources: list[str] = self._sources(change) if change else []
         text = f"{body} ({place})"
         problem = escaped_message(line.message.partition(": ")[2])  # without the name of its rule
@@ -454,11 +454,11 @@ class View:
             text += f": {escaped_message(line.message)}"
         parts = [text, *sources]
         if line.fails:
-            where = shell_word(f"{line.path}:{line.line}")
-            which = f"the last of {len(lines)}" if len(lines) > 1 else "it"
-            fix = code(f"git mem forget {where} --reason WHY")
-            parts.append(f"  - fix: {fix} takes {which} out; {accept_words(line)}")
-        return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group, len(lines))
+            argument = shell_word(f"{line.path}:{line.line}")
+            target = f"the last of {len(lines)}" if len(lines) > 1 else "it"
+            fix = code(f"git mem forget {argument} --reason WHY")
+            parts.append(f"  - fix: {fix} takes {target} out; {accept_words(line)}")
+        return Row("\n".join(parts), folded, f"{place} {STATES[line.state]}", group, len(lines))
 
     # -- facts -----------------------------------------------------------------------------------------------
 
@@ -510,13 +510,13 @@ class View:
         """The group of a fact: its origin, commit and author, or where it was moved."""
         if change.op in MOVED_OPS:
             return move_words(change)
-        who = ""
+        commit_words = ""
         if change.commit:
-            who = f"in {code(change.commit[:12])} by {code(printable(change.author.partition(' <')[0]))}"
+            commit_words = f"in {code(change.commit[:12])} by {code(printable(change.author.partition(' <')[0]))}"
         if change.new:
-            return ", ".join(filter(None, (self._origin(change), who)))
-        if who:
-            return f"taken out {who}"
+            return ", ".join(filter(None, (self._origin(change), commit_words)))
+        if commit_words:
+            return f"taken out {commit_words}"
         return ""
 
     def _state(self, change: FactChange) -> State | None:
@@ -544,12 +544,12 @@ class View:
         """The row of one changed fact, or of equal facts. `below`: its heading in words when the group does not name
         it, else ""."""
         change = changes[0]
-        body, rest = self._body(change)
+        body, folded = self._body(change)
         place = place_list([self._place(row) for row in changes])
         words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
         details = ", ".join(filter(None, (words, former_place_words(change), below)))
-        where = "; ".join(filter(None, (place, details)))
-        return Row("\n".join([f"{body} ({where})", *self._sources(change)]), rest, place, group, len(changes))
+        suffix = "; ".join(filter(None, (place, details)))
+        return Row("\n".join([f"{body} ({suffix})", *self._sources(change)]), folded, place, group, len(changes))
 
     def _place(self, change: FactChange) -> str:
         """A link to the fact: at the head, or at the base for a removed fact."""
@@ -561,13 +561,13 @@ class View:
         if change.op is not Op.CHANGED or change.old is None or change.new is None:
             return cut_as_code(change.fact.text)
         if change.old.text == change.new.text:
-            text, rest = cut_as_code(change.fact.text)
+            text, folded = cut_as_code(change.fact.text)
         else:
-            text, rest = difference(change.old.text, change.new.text)
+            text, folded = difference(change.old.text, change.new.text)
         edits = statement_diff(change.old, change.new).keys
         if edits:
             text += f": {edit_words(edits)[0]}"
-        return text, rest
+        return text, folded
 
     def _sources(self, change: FactChange) -> list[str]:
         """The quoted source lines of a fact, each with a link to the commit in which its line number is right."""
@@ -600,12 +600,12 @@ class View:
         `instructions`: only files of instructions, else only other files without logs. A line whose provenance fails is
         left out. Files with one changed line share a group.
         """
-        other = self.review.other
-        for row in other.renamed:
+        other_changes = self.review.other
+        for row in other_changes.renamed:
             if holds_instructions(row.path) is instructions:
                 unchanged = ", its text unchanged" if row.same else ""
                 yield Row(f"{code(printable(row.old_path))} is {self.links.file(row.path)} now{unchanged}")
-        texts = [text for text in other.texts if holds_instructions(text.path) is instructions]
+        texts = [text for text in other_changes.texts if holds_instructions(text.path) is instructions]
         texts.sort(key=lambda text: (text.path, text.line or text.old_line, text.op is not TextOp.REMOVED))
         rows = []
         for text in texts:
@@ -626,18 +626,18 @@ class View:
     def _text_row(self, text: TextChange, line: LineVerdict | None, group: str) -> Row:
         """The row of one changed line that is not a fact. `line`: its provenance verdict."""
         if text.op is TextOp.CHANGED:
-            body, rest = difference(text.old_text, text.text)
+            body, folded = difference(text.old_text, text.text)
         else:
-            body, rest = cut_as_code(text.text or text.old_text)
+            body, folded = cut_as_code(text.text or text.old_text)
         if text.op is TextOp.REMOVED:
             place = self.link(text.old_path or text.path, text.old_line, self.review.base)
         else:
             place = self.link(text.path, text.line)
-        what = text.op.value
+        label = text.op.value
         if text.heading:
-            what += " heading"
-        who = f" by {code(printable(line.author.partition(' <')[0]))}" if line else ""
-        return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
+            label += " heading"
+        author = f" by {code(printable(line.author.partition(' <')[0]))}" if line else ""
+        return Row(f"{label}{author}: {body} ({place})", folded, f"{label} {place}", group)
 
     def _log_rows(self) -> Iterator[Row]:
         """The rows of what changed in logs: facts, then other lines."""

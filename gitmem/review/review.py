@@ -90,9 +90,9 @@ def review_commits(
     base, head, _ = span
     today = now.date()
     policy = range_policy(repo, span, today)
-    found = without_repeats(scan(files_of_new_commits(repo, base, head, policy), policy))
-    report = _set_base_findings_apart(repo, base, head, found, policy)
-    extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
+    scanned = without_repeats(scan(files_of_new_commits(repo, base, head, policy), policy))
+    report = _set_base_findings_apart(repo, base, head, scanned, policy)
+    extra = (glob for source_layout in (layout, *policy.layouts) for glob in source_layout.extra)
     layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
     merges = _merge_bases(repo, span)
     changes = fact_changes(repo, base, head, layout, today)
@@ -105,7 +105,7 @@ def review_commits(
     since = _facts_since(repo, span, layout, today, {fact.id for _, fact in verdict.all_facts})
     commits = Range(repo, config, base, head, changes, verdict.all_facts, daily, now, clock, span.judge, since)
     warnings = tuple(check(commits) for check in WARNINGS)
-    masks = tuple(masked_lines(repo, head, found, policy))
+    masks = tuple(masked_lines(repo, head, scanned, policy))
     other, lines = _with_masked_lines(other, line_verdicts(verdict), masks)
     unmasked = Review(
         base, head, tuple(changes),
@@ -137,17 +137,17 @@ def _with_masked_lines(
 
 
 def _facts_since(
-    repo: Repository, span: CommitRange, layout: Layout, today: date, known: Container[str]
+    repo: Repository, span: CommitRange, layout: Layout, today: date, known_ids: Container[str]
 ) -> list[tuple[str, Fact]]:
     """(path, fact) of long-term memory that the target branch has gained since the base, without those whose id is
-    `known`. A merge into the target keeps them, and the head lacks them."""
+    `known_ids`. A merge into the target keeps them, and the head lacks them."""
     if span.judge in ("", span.base):
         return []
     changes = fact_changes(repo, span.base, span.judge, layout, today, authors=False)
     return [
         (change.path, change.new)
         for change in changes
-        if change.new and kind(change.path) in LASTING and change.new.id not in known
+        if change.new and kind(change.path) in LASTING and change.new.id not in known_ids
         and (change.old is None or change.old.id != change.new.id)
     ]  # fmt: skip
 
@@ -166,8 +166,8 @@ def _fingerprints_at(repo: Repository, head: str, report: Report, policy: Policy
     if not paths:
         return frozenset()
     places = [BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()]
-    found = scan(Scanned(read_blobs(repo, places, policy)), policy).findings
-    return frozenset(finding.fingerprint for finding in found)
+    findings = scan(Scanned(read_blobs(repo, places, policy)), policy).findings
+    return frozenset(finding.fingerprint for finding in findings)
 
 
 def _place_of(change: FactChange, base: str, head: str) -> FactPlace:
@@ -200,5 +200,5 @@ def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Rep
         return report
     old_path_of = renames(repo, base, head, repo.changes(base, head))
     files = files_before(repo, [base], ())
-    before = FilesBefore(lambda path: files.texts(old_path_of.get(path, path)))
-    return report.with_before(findings_before(report.findings, before, policy))
+    base_files = FilesBefore(lambda path: files.texts(old_path_of.get(path, path)))
+    return report.with_before(findings_before(report.findings, base_files, policy))

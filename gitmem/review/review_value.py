@@ -48,7 +48,7 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
         **{warning.key: json_value(warning.found) for warning in review.warnings},
         "masks": [json_object(row, "path line text") for row in review.masks],
         "notes": list(review.notes),
-        "signatures": [json_object(one) for one in review.signatures if one.state != UNSIGNED],
+        "signatures": [json_object(signature) for signature in review.signatures if signature.state != UNSIGNED],
     }
 
 
@@ -86,15 +86,15 @@ def _sources(change: FactChange, review: Review, forge: Forge | None) -> list[di
     for key, value in change.fact.meta:
         if key == "src":
             span = parse_span(value)
-            read = review.cited.get(review.place_of(change), ())
-            source = next((row for row in read if span and _is_same_span(row.recorded, span)), None)
+            cited = review.cited.get(review.place_of(change), ())
+            source = next((row for row in cited if span and _is_same_span(row.recorded, span)), None)
             rows.append({"src": value, **_source_value(source, forge)})
     return rows
 
 
-def _is_same_span(one: Span, other: Span) -> bool:
-    """Whether two spans name the same lines. The blob of `other` may be abbreviated."""
-    return one[:3] == other[:3] and one.blob.startswith(other.blob)
+def _is_same_span(recorded: Span, span: Span) -> bool:
+    """Whether two spans name the same lines. The blob of `span` may be abbreviated."""
+    return recorded[:3] == span[:3] and recorded.blob.startswith(span.blob)
 
 
 def _source_value(source: Source | None, forge: Forge | None) -> dict[str, Any]:
@@ -110,20 +110,20 @@ def _source_value(source: Source | None, forge: Forge | None) -> dict[str, Any]:
 def as_report(review: Review) -> Report:
     """The gate's report with the broken, unrecorded and edited lines and the warnings added as findings, for SARIF and
     annotations. The added findings quote no memory text."""
-    more = []
+    added = []
     for line in review.lines:
         if line.state is State.BROKEN:
-            more.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
+            added.append(_finding(line.path, line.line, "provenance", Severity.BLOCK, line.message))
         elif line.state is State.AGENT and line.fails:
             words = line.message or f"an agent added it in {line.commit[:12]}, and no promotion did"
-            more.append(_finding(line.path, line.line, "unrecorded", Severity.BLOCK, words))
+            added.append(_finding(line.path, line.line, "unrecorded", Severity.BLOCK, words))
         elif line.state is State.EDITED:
             words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
-            more.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
+            added.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
     for warning in review.warnings:
         for remark in warning.remarks():
-            more.append(_finding(remark.path, remark.line, remark.rule, SEVERITY_OF[remark.fails], remark.words))
-    return replace(review.report, findings=(*review.report.findings, *more))
+            added.append(_finding(remark.path, remark.line, remark.rule, SEVERITY_OF[remark.fails], remark.words))
+    return replace(review.report, findings=(*review.report.findings, *added))
 
 
 def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:

@@ -61,17 +61,17 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
         changes = [SettingsChange(row.path, "added", row.message) for row in layout_loss(repo, base, head)]
     ignored = newly_ignored(repo, base, head, [change.path for change in changed])
     for change in changed:
-        name, what = change.path.rpartition("/")[2], STATUS_WORDS.get(change.status, "changed")
+        name, status = change.path.rpartition("/")[2], STATUS_WORDS.get(change.status, "changed")
         if ignored and name == IGNORE:
             words = f"new memory is ignored there, and never committed: {', '.join(ignored)}"
-            changes.append(SettingsChange(change.path, what, words))
+            changes.append(SettingsChange(change.path, status, words))
         if decides_checks(change.path) and not (name == ATTRIBUTES and _adds_only_harmless_lines(repo, change)):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
                 lost = "; ".join(row.message for row in settings_loss(repo, base, head))
             if change.path == exceptions.FILE:
                 lost = _accepted_findings_words(repo, base, head)
-            changes.append(SettingsChange(change.path, what, lost))
+            changes.append(SettingsChange(change.path, status, lost))
     return sorted(changes, key=lambda change: (not change.loosened, change.path))
 
 
@@ -84,19 +84,19 @@ def _adds_only_harmless_lines(repo: Repository, change: Change) -> bool:
         oids.append(change.old_oid)
     if any(size > MAX_MEMORY_FILE_BYTES for size in repo.sizes(oids).values()):
         return False
-    after, *rest = (repo.read(oid).decode("utf-8", "replace").split("\n") for oid in oids)
-    before = [line for lines in rest for line in lines]
-    old, new = ([line for line in lines if not HARMLESS_LINE.fullmatch(line)] for lines in (before, after))
-    return old == new and set(before) <= set(after)
+    new_lines, *old_versions = (repo.read(oid).decode("utf-8", "replace").split("\n") for oid in oids)
+    old_lines = [line for lines in old_versions for line in lines]
+    old, new = ([line for line in lines if not HARMLESS_LINE.fullmatch(line)] for lines in (old_lines, new_lines))
+    return old == new and set(old_lines) <= set(new_lines)
 
 
 def _accepted_findings_words(repo: Repository, base: str, head: str) -> str:
     """A phrase that counts the findings which the exceptions file accepts at `head` but not at `base`; "" for none."""
-    before, after = (_baseline(repo, commit) for commit in (base, head))
-    more = len(after - before)
-    if not more:
+    old_rows, new_rows = (_baseline(repo, commit) for commit in (base, head))
+    count = len(new_rows - old_rows)
+    if not count:
         return ""
-    return f"it accepts {counted(more, 'finding')} more as they stand"
+    return f"it accepts {counted(count, 'finding')} more as they stand"
 
 
 def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.BaselineRow]:

@@ -82,41 +82,41 @@ def word_diff(old: str, new: str) -> list[Piece]:
     A common run without a letter or digit between two changes belongs to the change. Texts above MAX_WORDS or
     MAX_WORD_PAIRS are two pieces: the whole old text and the whole new one.
     """
-    before, after = _TOKEN.findall(old), _TOKEN.findall(new)
-    start = equal_at_start(before, after)
-    end = equal_at_start(before[start:][::-1], after[start:][::-1])
-    middle_before, middle_after = before[start : len(before) - end], after[start : len(after) - end]
+    old_tokens, new_tokens = _TOKEN.findall(old), _TOKEN.findall(new)
+    start = equal_at_start(old_tokens, new_tokens)
+    end = equal_at_start(old_tokens[start:][::-1], new_tokens[start:][::-1])
+    middle_before, middle_after = old_tokens[start : len(old_tokens) - end], new_tokens[start : len(new_tokens) - end]
     counts = Counter(word for word in middle_before if not word.isspace())
     pairs = sum(counts[word] for word in middle_after if not word.isspace())
-    if len(before) > MAX_WORDS or len(after) > MAX_WORDS or pairs > MAX_WORD_PAIRS:
+    if len(old_tokens) > MAX_WORDS or len(new_tokens) > MAX_WORDS or pairs > MAX_WORD_PAIRS:
         return [Piece("-", old), Piece("+", new)]
     codes: list[tuple[str, int, int, int, int]] = []
     if start:
         codes = [("equal", 0, start, 0, start)]
-    found = SequenceMatcher(str.isspace, middle_before, middle_after, autojunk=False).get_opcodes()
-    codes += [(op, a + start, b + start, c + start, d + start) for op, a, b, c, d in found]
+    opcodes = SequenceMatcher(str.isspace, middle_before, middle_after, autojunk=False).get_opcodes()
+    codes += [(op, a + start, b + start, c + start, d + start) for op, a, b, c, d in opcodes]
     if end:
-        codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
+        codes.append(("equal", len(old_tokens) - end, len(old_tokens), len(new_tokens) - end, len(new_tokens)))
     pieces: list[Piece] = []
     removed = added = ""
-    for op, a, b, c, d in _without_gaps(codes, before):
+    for op, a, b, c, d in _without_gaps(codes, old_tokens):
         if op == "equal":
             pieces += _changed_pieces(removed, added)
             removed = added = ""
-            pieces.append(Piece("=", "".join(before[a:b])))
+            pieces.append(Piece("=", "".join(old_tokens[a:b])))
         else:
-            removed += "".join(before[a:b])
-            added += "".join(after[c:d])
+            removed += "".join(old_tokens[a:b])
+            added += "".join(new_tokens[c:d])
     return pieces + _changed_pieces(removed, added)
 
 
 def _without_gaps(
-    codes: Sequence[tuple[str, int, int, int, int]], before: Sequence[str]
+    codes: Sequence[tuple[str, int, int, int, int]], old_tokens: Sequence[str]
 ) -> Iterator[tuple[str, int, int, int, int]]:
     """The opcodes, with each equal run that is between two changes and has no letter or digit as a replacement."""
     for number, (op, a, b, c, d) in enumerate(codes):
         is_between = 0 < number < len(codes) - 1
-        if op == "equal" and is_between and not any(char.isalnum() for token in before[a:b] for char in token):
+        if op == "equal" and is_between and not any(char.isalnum() for token in old_tokens[a:b] for char in token):
             op = "replace"
         yield op, a, b, c, d
 

@@ -125,24 +125,24 @@ def with_texts_removed_by_merge(
     `commit_diff.with_facts_removed_by_merge` for lines that are not facts."""
     rows = list(texts)
     for base in merges.bases:
-        known = {(row.old_path or row.path, row.old_text) for row in rows if row.old_line}
+        known_lines = {(row.old_path or row.path, row.old_text) for row in rows if row.old_line}
         since = other_changes(repo, base, merges.head, layout, daily).texts
-        old = {(r.old_path or r.path, r.old_text): r for r in since if r.old_line and r.text != r.old_text}
+        old_rows = {(r.old_path or r.path, r.old_text): r for r in since if r.old_line and r.text != r.old_text}
         changed = {(row.path, row.line) for row in since}
         rows = [row for row in rows if row.old_line or (row.path, row.line) in changed]
-        if not old:
+        if not old_rows:
             continue
-        in_target = _lines_at(repo, merges.target, sorted({path for path, _ in old}))
-        more = [row for key, row in old.items() if key in in_target - known]
-        edited = {(row.path, row.line) for row in more if row.line}
-        rows = [row for row in rows if row.old_line or (row.path, row.line) not in edited] + more
+        in_target = _lines_at(repo, merges.target, sorted({path for path, _ in old_rows}))
+        lost_rows = [row for key, row in old_rows.items() if key in in_target - known_lines]
+        edited = {(row.path, row.line) for row in lost_rows if row.line}
+        rows = [row for row in rows if row.old_line or (row.path, row.line) not in edited] + lost_rows
     return tuple(sorted(rows, key=lambda row: (row.path, row.line or row.old_line)))
 
 
 def _lines_at(repo: Repository, commit: str, paths: Sequence[str]) -> set[tuple[str, str]]:
     """(path, stripped line) of the files at a commit; files above MAX_MEMORY_FILE_BYTES are skipped."""
-    read = read_small_blobs(repo, repo.blobs(commit, paths).items())
-    return {(path, line.strip()) for path, data in read for line in blob_lines(data)}
+    blobs = read_small_blobs(repo, repo.blobs(commit, paths).items())
+    return {(path, line.strip()) for path, data in blobs for line in blob_lines(data)}
 
 
 def _agents_may_read(path: str, layout: Layout) -> bool:
@@ -171,10 +171,10 @@ def _renamed_files(files: Sequence[Change], old_path_of: Mapping[str, str], layo
     """The renamed files in the order of `files`: those of `old_path_of` (path -> former path), with `same` if the bytes
     are equal, and files outside memory that were removed at one path and added at another with the same bytes."""
     oids = {change.path: _blobs(change) for change in files}
-    known = {*old_path_of, *old_path_of.values()}
+    renamed_paths = {*old_path_of, *old_path_of.values()}
     removed = defaultdict(list)  # blob -> paths
     for path, (old, new) in oids.items():
-        if old and not new and path not in known and not is_memory(path, layout):
+        if old and not new and path not in renamed_paths and not is_memory(path, layout):
             removed[old].append(path)
     for path, (old, new) in oids.items():
         if path in old_path_of:
@@ -190,8 +190,8 @@ def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[Text
 
     A removed line and an added line that are similar enough become one CHANGED row, headings with headings only.
     """
-    before, after = _lines(path, old, facts), _lines(path, new, facts)
-    removed, added, common = _removed_added_and_common(before, after)
+    old_lines, new_lines = _lines(path, old, facts), _lines(path, new, facts)
+    removed, added, common = _removed_added_and_common(old_lines, new_lines)
     left_removed, left_added = ({line.number: line for line in lines} for lines in (removed, added))
     changes = []
     for heading in (True, False):
@@ -233,14 +233,14 @@ def _lines(path: str, data: bytes, facts: bool) -> list[_Line]:
 
 
 def _removed_added_and_common(
-    before: list[_Line], after: list[_Line]
+    old_lines: list[_Line], new_lines: list[_Line]
 ) -> tuple[list[_Line], list[_Line], list[tuple[_Line, _Line]]]:
     """(removed lines, added lines, (old, new) pairs of lines with equal text in their new order)."""
     unmatched: dict[str, list[_Line]] = defaultdict(list)
-    for line in before:
+    for line in old_lines:
         unmatched[line.text].append(line)
     added, common = [], []
-    for line in after:
+    for line in new_lines:
         if unmatched[line.text]:
             common.append((unmatched[line.text].pop(0), line))
         else:

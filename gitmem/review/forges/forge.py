@@ -201,22 +201,22 @@ class Client(ABC):
 
         Text outside our markers is kept, and so is a title that a person changed.
         """
-        for known in self.pulls(head=head, base=base):
-            return self._update(known, title, body)
+        for pull in self.pulls(head=head, base=base):
+            return self._update(pull, title, body)
         try:
-            made = self.create_pull(
+            created = self.create_pull(
                 head=head, base=base, title=title, body=with_markers(title, body, self.forge.body_limit)
             )
         except ForgeError as error:
             if error.status in (409, 422):  # somebody opened it between the two calls
-                for known in self.pulls(head=head, base=base):
-                    return self._update(known, title, body)
+                for pull in self.pulls(head=head, base=base):
+                    return self._update(pull, title, body)
             raise
-        return replace(made, created=True)
+        return replace(created, created=True)
 
-    def _update(self, known: Pull, title: str, body: str) -> Pull:
-        new_title, new_body = update_description(known.title, known.body, title, body, self.forge.body_limit)
-        return self.edit_pull(known.number, title=new_title, body=new_body)
+    def _update(self, pull: Pull, title: str, body: str) -> Pull:
+        new_title, new_body = update_description(pull.title, pull.body, title, body, self.forge.body_limit)
+        return self.edit_pull(pull.number, title=new_title, body=new_body)
 
     def put_comment(self, number: int, marker: str, body: str) -> int:
         """Write or update our one comment that begins with `marker` (an HTML comment), and return its id. The text is
@@ -238,18 +238,18 @@ class Client(ABC):
         bodies = {row: body for row, body in bodies.items() if len(body) <= self.forge.body_limit}
         if not bodies:
             return 0
-        known = (comment for comment in self.line_comments(number) if comment.body.startswith(SUGGESTION_MARKER))
-        known_marks = {comment.body.partition("\n")[0].rstrip() for comment in self._ours(known)}
-        new = [(row, body) for row, body in bodies.items() if body.partition("\n")[0] not in known_marks]
-        written = 0
-        for row, body in new[:MAX_SUGGESTIONS]:
+        marked = (comment for comment in self.line_comments(number) if comment.body.startswith(SUGGESTION_MARKER))
+        known_marks = {comment.body.partition("\n")[0].rstrip() for comment in self._ours(marked)}
+        unwritten = [(row, body) for row, body in bodies.items() if body.partition("\n")[0] not in known_marks]
+        count = 0
+        for row, body in unwritten[:MAX_SUGGESTIONS]:
             try:
                 self.add_line_comment(number, head, row.path, row.line, body)
-                written += 1
+                count += 1
             except ForgeError as error:
                 if error.status not in (400, 422):  # the line is not in the forge's diff
                     raise
-        return written
+        return count
 
     def _ours(self, comments: Iterable[Comment]) -> Iterator[Comment]:
         """The comments by a program or by the token's own user. `login` is only called when a person's comment

@@ -93,11 +93,11 @@ class GitHub:
         return f"{self.server}/{self.repository}/compare/{branches}{self.compare_query}"
 
     def lines(self, commit: str, path: str, first: int, last: int) -> str:
-        where = quote(path, safe="/", errors="surrogateescape")
+        quoted_path = quote(path, safe="/", errors="surrogateescape")
         span = f"L{first}"
         if last != first:
             span += f"-L{last}"
-        return f"{self.server}/{self.repository}/{self.file_route}/{commit}/{where}?{self.file_query}#{span}"
+        return f"{self.server}/{self.repository}/{self.file_route}/{commit}/{quoted_path}?{self.file_query}#{span}"
 
 
 class GitHubClient(RestClient):
@@ -206,7 +206,7 @@ class GitHubClient(RestClient):
             for row in annotations
         ]  # fmt: skip
         output = {"title": title[:MAX_TITLE_CHARS], "summary": summary[:BODY_LIMIT]}
-        made = self.connection.call(
+        check_run = self.connection.call(
             "POST", "/check-runs",
             {
                 "name": name, "head_sha": head, "status": "completed",
@@ -214,10 +214,10 @@ class GitHubClient(RestClient):
                 "output": {**output, "annotations": rows[:MAX_ANNOTATIONS]},
             },
         )  # fmt: skip
-        number = number_of(made, "id", self.text.name)
+        number = number_of(check_run, "id", self.text.name)
         for start in range(MAX_ANNOTATIONS, len(rows), MAX_ANNOTATIONS):
-            more = {"output": {**output, "annotations": rows[start : start + MAX_ANNOTATIONS]}}
-            self.connection.call("PATCH", f"/check-runs/{number}", more)
+            update = {"output": {**output, "annotations": rows[start : start + MAX_ANNOTATIONS]}}
+            self.connection.call("PATCH", f"/check-runs/{number}", update)
         return number
 
     def rules(self, branch: str) -> list[dict[str, Any]]:

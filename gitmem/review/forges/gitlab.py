@@ -115,8 +115,8 @@ class GitLabClient(RestClient):
                 )
 
     def add_comment(self, number: int, body: str) -> int:
-        made = self.connection.call("POST", f"/merge_requests/{number}/notes", {"body": body})
-        return number_of(made, "id", "GitLab")
+        note = self.connection.call("POST", f"/merge_requests/{number}/notes", {"body": body})
+        return number_of(note, "id", "GitLab")
 
     def edit_comment(self, number: int, comment: int, body: str) -> None:
         self.connection.call("PUT", f"/merge_requests/{number}/notes/{comment}", {"body": body})

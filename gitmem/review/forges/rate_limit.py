@@ -49,16 +49,16 @@ def limit_of(response: Response) -> Limit | None:
     if response.status not in (403, 429):
         return None
     headers = response.headers
-    after = _retry_after(headers)
+    seconds = _retry_after(headers)
     used_up = "0" in (headers.get("x-ratelimit-remaining"), headers.get("ratelimit-remaining"))
     message = reason(response).lower()
     is_secondary = "secondary rate limit" in message or "abuse detection" in message
-    if is_secondary or (after is not None and not used_up):
-        return Limit("too many requests in a short time (a secondary limit)", after)
+    if is_secondary or (seconds is not None and not used_up):
+        return Limit("too many requests in a short time (a secondary limit)", seconds)
     if used_up:
-        if after is None:
-            after = _reset_after(headers)
-        return Limit("all that this token may make for now are made", after)
+        if seconds is None:
+            seconds = _reset_after(headers)
+        return Limit("all that this token may make for now are made", seconds)
     if response.status == 429:
         return Limit("too many requests", None)
     return None

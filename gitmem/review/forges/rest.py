@@ -115,15 +115,15 @@ class Connection:
 
     def _checked_json(self, method: str, path: str, response: Response) -> Any:
         """The JSON of a response. Raises ForgeError for a web page, for other data that is not JSON, and for null."""
-        where = f"{self.text.name}'s answer to {method} {path.partition('?')[0] or '/'}"
+        subject = f"{self.text.name}'s answer to {method} {path.partition('?')[0] or '/'}"
         try:
             value = response.json()
         except ValueError:
             if response.is_web_page:
-                raise ForgeError(f"{where} is a web page", f"check {self.text.api}") from None
-            raise ForgeError(f"{where} is no JSON") from None
+                raise ForgeError(f"{subject} is a web page", f"check {self.text.api}") from None
+            raise ForgeError(f"{subject} is no JSON") from None
         if value is None:
-            raise ForgeError(f"{where} is null, which is nothing")
+            raise ForgeError(f"{subject} is null, which is nothing")
         return value
 
     def _send(self, method: str, url: str, value: Any) -> Response:
@@ -140,7 +140,7 @@ class Connection:
 
     def _error_for(self, method: str, path: str, response: Response) -> ForgeError:
         """The error for a refusal: a rate limit, a repository that moved, or the forge's own words, with a hint."""
-        name, status, where = self.text.name, response.status, path.partition("?")[0]
+        name, status, address = self.text.name, response.status, path.partition("?")[0]
         limit = limit_of(response)
         if limit is not None:
             return ForgeError(f"{name} limits requests: {limit.description}", f"try again {limit.when}", status)
@@ -152,19 +152,19 @@ class Connection:
             )
         hint = self.text.hints.get(status, "")
         if status == 403:
-            hint = self._missing_permission(where, response)
-        message = f"{name} refused {method} {where or '/'} with {status}: {reason(response) or 'no reason given'}"
+            hint = self._missing_permission(address, response)
+        message = f"{name} refused {method} {address or '/'} with {status}: {reason(response) or 'no reason given'}"
         return ForgeError(message, hint, status)
 
-    def _missing_permission(self, where: str, response: Response) -> str:
+    def _missing_permission(self, address: str, response: Response) -> str:
         """A hint at the permission that the token lacks, with the forge's own words if a header has any."""
         if response.headers.get("x-github-sso", "").startswith("required"):
             return "authorise the token for the organisation's single sign-on"
-        permissions = (text for start, text in self.text.permissions.items() if where.startswith(start))
+        permissions = (text for start, text in self.text.permissions.items() if address.startswith(start))
         hint = next(permissions, "the token lacks a permission")
-        needed = re.sub(r"[^\w=,; -]", "", response.headers.get("x-accepted-github-permissions", ""))
-        if needed:
-            return f"{hint} (it asks for {needed[:MAX_REASON_CHARS]})"
+        accepted = re.sub(r"[^\w=,; -]", "", response.headers.get("x-accepted-github-permissions", ""))
+        if accepted:
+            return f"{hint} (it asks for {accepted[:MAX_REASON_CHARS]})"
         return hint
 
 

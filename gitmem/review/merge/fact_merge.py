@@ -134,10 +134,10 @@ class _ItemMerge:
         old, new = ([entry.fact for entry in entries] for entries in (self.base.items, items))
         kept = {number: items[place] for number, place in same_facts(old, new, comments=False).items()}
         matched = {id(entry) for entry in kept.values()}
-        rest = [entry for entry in items if id(entry) not in matched]
+        others = [entry for entry in items if id(entry) not in matched]
         removed = {id(fact): number for number, fact in enumerate(old) if number not in kept}
-        added = {id(entry.fact): entry for entry in rest}
-        for change in pair_edited("", [old[number] for number in removed.values()], [entry.fact for entry in rest]):
+        added = {id(entry.fact): entry for entry in others}
+        for change in pair_edited("", [old[number] for number in removed.values()], [entry.fact for entry in others]):
             assert change.op is Op.CHANGED and change.old and change.new
             kept[removed[id(change.old)]] = added.pop(id(change.new))
         return _Side(version, kept, list(added.values()))
@@ -181,26 +181,26 @@ class _ItemMerge:
             self.one_sided.add(number)
             self.merged_lines[number] = self.labels.block(ours, base, theirs)
 
-    def _merged_item(self, before: Entry | None, mine: Entry, yours: Entry) -> list[str]:
-        """The merged lines of an item that both sides have, with everything below it. `before`: the item in the base,
-        None when both sides added it."""
+    def _merged_item(self, base_item: Entry | None, mine: Entry, yours: Entry) -> list[str]:
+        """The merged lines of an item that both sides have, with everything below it. `base_item`: the item in the
+        base, None when both sides added it."""
         ours, theirs = self.ours.version, self.theirs.version
         base: list[str] = []
         base_below = EMPTY
-        if before:
-            base, base_below = self.base.own_lines(before), self.base.below(before)
+        if base_item:
+            base, base_below = self.base.own_lines(base_item), self.base.below(base_item)
         our_lines, their_lines = ours.own_lines(mine), theirs.own_lines(yours)
-        own = _changed_side(base, our_lines, their_lines) or _combine_edits(base, our_lines, their_lines)
-        if own is None:
+        item_lines = _changed_side(base, our_lines, their_lines) or _combine_edits(base, our_lines, their_lines)
+        if item_lines is None:
             self.conflicts += 1
-            own = self.labels.block(our_lines, base, their_lines)
+            item_lines = self.labels.block(our_lines, base, their_lines)
         our_below, their_below = ours.below(mine), theirs.below(yours)
         below = _changed_side(base_below.lines, our_below.lines, their_below.lines)
         if below is None:
             nested = _ItemMerge(base_below, our_below, their_below, self.labels, self.token, self.text_merge)
             below, conflicts = nested.merge()
             self.conflicts += conflicts
-        return own + below
+        return item_lines + below
 
     # -- skeletons -------------------------------------------------------------------------------------------
 
@@ -212,20 +212,20 @@ class _ItemMerge:
         number_at = {entry.start: number for number, entry in kept.items()}
         item_at = {entry.start: entry for entry in version.items}
         added_at = {entry.start for entry in added}
-        out: list[tuple[str, list[Entry]]] = [("", [])]
+        rows: list[tuple[str, list[Entry]]] = [("", [])]
         line = version.first
         while line <= version.last:
             item = item_at.get(line)
             if item is None:
-                out.append((version.memory.lines[line - 1], []))
+                rows.append((version.memory.lines[line - 1], []))
                 line += 1
                 continue
             if number_at.get(line) in self.merged_lines:
-                out.append((f"{self.token}{number_at[line]}\n", []))
+                rows.append((f"{self.token}{number_at[line]}\n", []))
             elif line in added_at:
-                out[-1][1].append(item)
+                rows[-1][1].append(item)
             line = item.end + 1
-        return out
+        return rows
 
     # -- hunks that the text merge could not settle ----------------------------------------------------------
 
@@ -245,16 +245,16 @@ class _ItemMerge:
 
     def _union(self, hunk: Hunk) -> list[str]:
         """The lines of ours, then the tokens and headings of theirs that ours lacks."""
-        out = list(hunk.ours)
+        union = list(hunk.ours)
         for line in hunk.theirs:
             if not line.strip() or line in hunk.ours:
                 continue
-            if out and out[-1].strip() and HEADING.match(line):
-                out.append("\n")
-            out.append(line)
+            if union and union[-1].strip() and HEADING.match(line):
+                union.append("\n")
+            union.append(line)
             if HEADING.match(line):
-                out.append("\n")
-        return out
+                union.append("\n")
+        return union
 
     def _is_token_or_blank(self, line: str) -> bool:
         return not line.strip() or line.startswith(self.token)
@@ -267,19 +267,19 @@ class _ItemMerge:
 
     def _without_repeats(self, skeleton: Sequence[str]) -> list[str]:
         """The skeleton with each token once: at its first place, or at the end when both sides moved the item away."""
-        seen: set[str] = set()
-        out: list[str] = []
+        seen_lines: set[str] = set()
+        kept: list[str] = []
         for line in skeleton:
-            if line.startswith(self.token) and line in seen:
+            if line.startswith(self.token) and line in seen_lines:
                 continue
-            seen.add(line)
-            out.append(line)
-        text = "".join(out)
+            seen_lines.add(line)
+            kept.append(line)
+        text = "".join(kept)
         for number, lines in self.merged_lines.items():
             token = f"{self.token}{number}\n"
-            if token not in seen and "".join(lines) not in text:
-                out.append(token)
-        return out
+            if token not in seen_lines and "".join(lines) not in text:
+                kept.append(token)
+        return kept
 
     # -- added items -----------------------------------------------------------------------------------------
 
@@ -306,14 +306,14 @@ class _ItemMerge:
                     if side is ours:
                         ours_added.setdefault(entry.fact.id, (items, len(items), entry))
                     items.append(version.lines_of(entry))
-        out: list[str] = []
+        merged: list[str] = []
         for number, line in enumerate(["", *skeleton]):
-            if out and inserted[number - 1] and HEADING.match(line):
-                out.append("\n")
+            if merged and inserted[number - 1] and HEADING.match(line):
+                merged.append("\n")
             if line:
-                out.append(line)
-            out += [item_line for item in inserted[number] for item_line in item]
-        return out
+                merged.append(line)
+            merged += [item_line for item in inserted[number] for item_line in item]
+        return merged
 
 
 def _conflict_ends(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
@@ -418,7 +418,7 @@ def _combine_comments(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
     importance wins, and `pinned` is true. None if any other key differs, or if one side removed the importance.
     """
     keys = list(dict.fromkeys(key for key, _ in (*mine, *yours, *base)))
-    out: list[tuple[str, str]] = []
+    combined: list[tuple[str, str]] = []
     for key in keys:
         old, ours, theirs = ([v for k, v in meta if k == key] for meta in (base, mine, yours))
         if ours == theirs or theirs == old:
@@ -426,8 +426,8 @@ def _combine_comments(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
         elif ours == old:
             values = theirs
         elif key in REPEATED_KEYS:
-            both = dict.fromkeys((*ours, *theirs))
-            values = [value for value in both if (value in ours and value in theirs) or value not in old]
+            side_values = dict.fromkeys((*ours, *theirs))
+            values = [value for value in side_values if (value in ours and value in theirs) or value not in old]
         elif key == "tags":
             values = [",".join(dict.fromkeys(tag for value in (*ours, *theirs) for tag in value.split(",")))]
         elif key == "importance" and ours and theirs:
@@ -436,5 +436,5 @@ def _combine_comments(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
             values = ["true"]
         else:
             return None
-        out += [(key, value) for value in values]
-    return tuple(out)
+        combined += [(key, value) for value in values]
+    return tuple(combined)

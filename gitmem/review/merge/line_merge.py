@@ -59,11 +59,11 @@ def resolve_to_base(data: bytes, labels: Labels) -> bytes:
         "=" * labels.size, f"{'>' * labels.size} {labels.theirs}",
     ]  # fmt: skip
     kept: list[str] = []
-    due = 0  # place of the next mark in `marks`: 0 outside a conflict, 2 in the text of the base
+    next_mark = 0  # place of the next mark in `marks`: 0 outside a conflict, 2 in the text of the base
     for line in split(data):
-        if line.rstrip("\r\n") == marks[due]:  # Git ends the marks like the lines of the file
-            due = (due + 1) % len(marks)
-        elif due in (0, 2):
+        if line.rstrip("\r\n") == marks[next_mark]:  # Git ends the marks like the lines of the file
+            next_mark = (next_mark + 1) % len(marks)
+        elif next_mark in (0, 2):
             kept.append(line)
     return join(kept)
 
@@ -105,17 +105,17 @@ def merge_lines(
     """The result of the text merge: merged lines, and a `Hunk` wherever both sides changed the same item, paragraph,
     heading or fenced block. `text_merge`: a text merge whose conflict marks have MARK characters."""
     merged, _ = text_merge(join(base), join(ours), join(theirs))
-    out: list[str | Hunk] = []
+    result: list[str | Hunk] = []
     fence = ""
     for part in split_at_marks(split(merged), [sign * MARK for sign in "<|=>"]):
         if isinstance(part, str):
-            out.append(part)
+            result.append(part)
             fence = _fence_after(fence, part)
         else:
-            out += [part] if fence else merge_hunk(part)
+            result += [part] if fence else merge_hunk(part)
             for line in part.base:
                 fence = _fence_after(fence, line)
-    return out
+    return result
 
 
 def split_at_marks(lines: Iterable[str], marks: Sequence[str]) -> Iterator[str | Hunk]:
@@ -153,19 +153,19 @@ def _by_time(hunk: Hunk) -> list[str]:
     if hunk.ours == hunk.theirs:
         return list(hunk.ours)
     common = hunk.ours[: equal_at_start(hunk.ours, hunk.theirs)]
-    out = list(takewhile(lambda line: not line.startswith("## "), common))
-    sections = [*_sections(hunk.ours[len(out) :]), *_sections(hunk.theirs[len(out) :])]
+    merged = list(takewhile(lambda line: not line.startswith("## "), common))
+    sections = [*_sections(hunk.ours[len(merged) :]), *_sections(hunk.theirs[len(merged) :])]
     times = [_time(section[0]) for section in sections]
     if None not in times:
         order = sorted(range(len(sections)), key=lambda number: times[number] or 0)
         sections = [sections[number] for number in order]
-    if not out and sections and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)):
-        out = ["\n"]
+    if not merged and sections and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)):
+        merged = ["\n"]
     for section in sections:
-        if out and HEADING.match(section[0]) and out[-1].strip():
-            out.append("\n")
-        out += section
-    return out
+        if merged and HEADING.match(section[0]) and merged[-1].strip():
+            merged.append("\n")
+        merged += section
+    return merged
 
 
 def _sections(lines: Sequence[str]) -> list[list[str]]:

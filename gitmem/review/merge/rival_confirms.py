@@ -43,10 +43,10 @@ def _citations(data: bytes) -> frozenset[str]:
     return frozenset(value for fact in facts.parse(data).facts for value in values_of(fact.meta, KEY))
 
 
-def _loser(one: str, other: str, contents: Contents) -> str:
+def _loser(mine: str, yours: str, contents: Contents) -> str:
     """The one of two citations of the same code that does not hold in its file; "" when both or neither hold, they cite
     different code, or the file is not known."""
-    a, b = parse(one), parse(other)
+    a, b = parse(mine), parse(yours)
     if a is None or b is None or (a.path, a.symbol) != (b.path, b.symbol):
         return ""
     data = contents(a.path)
@@ -56,5 +56,5 @@ def _loser(one: str, other: str, contents: Contents) -> str:
     if one_holds == other_holds:
         return ""
     if one_holds:
-        return other
-    return one
+        return yours
+    return mine

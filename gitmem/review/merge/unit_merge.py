@@ -51,11 +51,11 @@ def merge_hunk(hunk: Hunk) -> list[str | Hunk]:
         return [hunk]  # the fenced block may end outside the hunk
     units = _units(hunk.base)
     parts: list[Sequence[str] | Hunk] = []
-    done = 0
+    merged_end = 0
     for start, end, our_changes, their_changes in _groups(
         units, _changes(units, hunk.ours), _changes(units, hunk.theirs)
     ):
-        parts += units[done:start]
+        parts += units[merged_end:start]
         ours, theirs = (_changed_lines(units, changes, start, end) for changes in (our_changes, their_changes))
         if not their_changes or ours == theirs:
             parts.append(ours)
@@ -63,17 +63,17 @@ def merge_hunk(hunk: Hunk) -> list[str | Hunk]:
             parts.append(theirs)
         else:
             parts.append(Hunk(ours, _lines_of(units[start:end]), theirs))
-        done = end
-    parts += units[done:]
+        merged_end = end
+    parts += units[merged_end:]
     if _joins_units(parts):
         return [hunk]
-    out: list[str | Hunk] = []
+    merged: list[str | Hunk] = []
     for part in parts:
         if isinstance(part, Hunk):
-            out.append(part)
+            merged.append(part)
         else:
-            out += part
-    return out
+            merged += part
+    return merged
 
 
 def fence_of(line: str) -> str:
@@ -83,14 +83,14 @@ def fence_of(line: str) -> str:
 
 def _joins_units(parts: Iterable[Sequence[str] | Hunk]) -> bool:
     """Whether Markdown would read a part as the continuation of the part before it."""
-    before = ""
+    last_line = ""
     for part in parts:
         if isinstance(part, Hunk):
-            before = ""
+            last_line = ""
         elif part:
-            if _continues(before, part[0]):
+            if _continues(last_line, part[0]):
                 return True
-            before = part[-1]
+            last_line = part[-1]
     return False
 
 
@@ -102,24 +102,24 @@ def _units(lines: Iterable[str]) -> list[tuple[str, ...]]:
         if is_token:
             units += [(line,) for line in part]
             continue
-        before = Form.BLANK
+        previous_form = Form.BLANK
         for statement in read(part):
-            own = part[statement.first - 1 : statement.last]
-            if statement.form is Form.PARAGRAPH and before in TEXT_FORMS:
-                units[-1] += tuple(own)
+            unit_lines = part[statement.first - 1 : statement.last]
+            if statement.form is Form.PARAGRAPH and previous_form in TEXT_FORMS:
+                units[-1] += tuple(unit_lines)
             elif statement.form is Form.BLANK:
-                units += [(line,) for line in own]
+                units += [(line,) for line in unit_lines]
             else:
-                units.append(tuple(own))
-            before = statement.form
+                units.append(tuple(unit_lines))
+            previous_form = statement.form
     return units
 
 
-def _continues(before: str, line: str) -> bool:
-    """Whether `line` belongs to the unit whose last line is `before`."""
-    if not line.strip() or not before.strip() or line.startswith(TOKEN) or before.startswith(TOKEN):
+def _continues(previous_line: str, line: str) -> bool:
+    """Whether `line` belongs to the unit whose last line is `previous_line`."""
+    if not line.strip() or not previous_line.strip() or line.startswith(TOKEN) or previous_line.startswith(TOKEN):
         return False
-    return len(_units([before, line])) == 1
+    return len(_units([previous_line, line])) == 1
 
 
 def _is_item(unit: Sequence[str]) -> bool:
@@ -157,11 +157,13 @@ def _edited_offset(old: Sequence[tuple[str, ...]], new: Sequence[tuple[str, ...]
     if not old or not all(map(_is_item, old)):
         return None
     count = len(old)
-    offsets = [at for at in range(len(new) - count + 1) if all(map(_is_item, new[at : at + count]))]
+    offsets = [start for start in range(len(new) - count + 1) if all(map(_is_item, new[start : start + count]))]
     words = [set(" ".join(unit).split()) for unit in old]
     return max(
         offsets,
-        key=lambda offset: sum(len(own & set(" ".join(new[offset + n]).split())) for n, own in enumerate(words)),
+        key=lambda offset: sum(
+            len(old_words & set(" ".join(new[offset + n]).split())) for n, old_words in enumerate(words)
+        ),
         default=None,
     )
 
@@ -204,9 +206,9 @@ def _changed_lines(
     units: Sequence[tuple[str, ...]], changes: Sequence[_Change], start: int, end: int
 ) -> tuple[str, ...]:
     """The lines of the units `start` to `end` (exclusive) with one side's changes applied."""
-    out: list[str] = []
-    done = start
+    changed: list[str] = []
+    position = start
     for change in changes:
-        out += [*_lines_of(units[done : change.start]), *change.lines]
-        done = change.end
-    return (*out, *_lines_of(units[done:end]))
+        changed += [*_lines_of(units[position : change.start]), *change.lines]
+        position = change.end
+    return (*changed, *_lines_of(units[position:end]))

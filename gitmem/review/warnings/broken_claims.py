@@ -42,7 +42,7 @@ class BrokenClaims(ReviewWarning):
     fails: bool = False
 
     def points(self) -> int:
-        return len({one.cause for one in self.found})
+        return len({finding.cause for finding in self.found})
 
     def checked(self) -> Iterator[CheckRow]:
         if self.looked_at:
@@ -52,7 +52,7 @@ class BrokenClaims(ReviewWarning):
             yield CheckRow(not self.found, f"{counted(self.looked_at, 'claim')} about the code", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        causes, left = by_cause(self.found, MAX_CAUSES)
+        causes, unlisted = by_cause(self.found, MAX_CAUSES)
         for _, findings in causes:
             first, listed = findings[0], findings[:MAX_CAUSES]
             word = first.state.value
@@ -70,8 +70,8 @@ class BrokenClaims(ReviewWarning):
             places = {(row.path, row.line) for row in listed}
             mends = [mend for mend in self.mends if (mend.path, mend.line) in places][:MAX_MENDS_PER_CAUSE]
             yield Row(text + "".join(map(_difference, mends)), short=text)
-        if left:
-            yield Row(f"{left} more causes: `git mem check --base` lists them")
+        if unlisted:
+            yield Row(f"{unlisted} more causes: `git mem check --base` lists them")
 
     def remarks(self) -> Iterator[Remark]:
         for _, findings in by_cause(self.found, MAX_CAUSES)[0]:
@@ -84,8 +84,8 @@ class BrokenClaims(ReviewWarning):
 
     def suggestions(self) -> Iterator[Suggestion]:
         for mend in self.mends:
-            why = "A path that this line names has another name now. `git mem check --fix` would write the line so."
-            yield Suggestion(mend.path, mend.line, mend.text, why)
+            reason = "A path that this line names has another name now. `git mem check --fix` would write the line so."
+            yield Suggestion(mend.path, mend.line, mend.text, reason)
 
 
 def _difference(mend: MendedLine) -> str:
@@ -100,9 +100,9 @@ def check(commits: Range) -> BrokenClaims:
     The warning fails when a claim names something that is gone and the setting `check_gone` is `block`."""
     if not commits.base:
         return BrokenClaims()
-    read = documents.read(commits.repo, commits.head, commits.daily)
-    findings, notes = became_false(commits.repo, commits.base, commits.head, read)
-    gone = any(one.state is State.GONE for one in findings)
-    fails = gone and commits.config.check_gone == "block"
+    documents_read = documents.read(commits.repo, commits.head, commits.daily)
+    findings, notes = became_false(commits.repo, commits.base, commits.head, documents_read)
+    has_gone = any(finding.state is State.GONE for finding in findings)
+    fails = has_gone and commits.config.check_gone == "block"
     mends = mended_lines(commits.repo, commits.head, findings)
-    return BrokenClaims(tuple(findings), len(read.claims), tuple(mends), tuple(notes), fails)
+    return BrokenClaims(tuple(findings), len(documents_read.claims), tuple(mends), tuple(notes), fails)

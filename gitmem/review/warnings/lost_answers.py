@@ -66,15 +66,15 @@ class LostAnswers(ReviewWarning):
 
     def rows(self, links: Links) -> Iterator[Row]:
         for question in self.lost:
-            parts = [f"**lost**: {text_as_code(question)}"]
+            lines = [f"**lost**: {text_as_code(question)}"]
             for line in self.lost_lines:
                 if line.question == question:
-                    now = "it is gone"
+                    new_place = "it is gone"
                     if line.now:
-                        now = f"it stands at {links.line(line.path, line.now)}"
-                    there = links.line(line.path, line.line, links.base)
-                    parts.append(f"  - answered by {cut_as_code(line.text)[0]} ({there}); {now}")
-            yield Row("\n".join(parts), short=parts[0])
+                        new_place = f"it stands at {links.line(line.path, line.now)}"
+                    old_place = links.line(line.path, line.line, links.base)
+                    lines.append(f"  - answered by {cut_as_code(line.text)[0]} ({old_place}); {new_place}")
+            yield Row("\n".join(lines), short=lines[0])
         for question in self.gained:
             yield Row(f"gained: {text_as_code(question)}")
 
@@ -143,14 +143,14 @@ def _lost_lines(
     lines_of = {oid: blob_lines(data) for oid, data in read_small_blobs(repo, ((oid, oid) for oid in oids))}
     counts: Counter[str] = Counter()
     for question, (path, first, last) in places:
-        before = lines_of.get(old_blobs.get(path, ""), [])
-        after = lines_of.get(new_blobs.get(path, ""), [])
-        for number in range(first, min(last, len(before)) + 1):
-            text = before[number - 1]
+        old_lines = lines_of.get(old_blobs.get(path, ""), [])
+        new_lines = lines_of.get(new_blobs.get(path, ""), [])
+        for number in range(first, min(last, len(old_lines)) + 1):
+            text = old_lines[number - 1]
             if text.strip() and counts[question] < MAX_LOST_LINES:
                 counts[question] += 1
-                now = after.index(text) + 1 if text in after else 0
-                yield LostLine(question, path, number, text.strip(), now)
+                new_number = new_lines.index(text) + 1 if text in new_lines else 0
+                yield LostLine(question, path, number, text.strip(), new_number)
 
 
 def _tests(repo: Repository, commit: str) -> str:

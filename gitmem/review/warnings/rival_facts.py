@@ -148,20 +148,20 @@ def check(commits: Range) -> RivalFacts:
 def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]], today: date) -> list[Rival]:
     """The pairs of an added or edited fact of long-term memory and an `existing` (path, fact) that it repeats or
     contradicts, contradictions first. Pairs that a person settled are left out."""
-    new = [
+    placed = [
         rivals.PlacedFact(change.path, change.new, fact_date(change.new) or today.isoformat())
         for change in changes
         if change.new and kind(change.path) in LASTING and (not change.old or change.old.id != change.new.id)
     ]
     standing = rivals.KnownFacts([rivals.PlacedFact(path, fact, fact_date(fact)) for path, fact in existing], today)
-    found = [
+    pairs = [
         Rival(
             pair.new.path, pair.new.fact.line, pair.new.fact.text, pair.old.path, pair.old.fact.line,
             pair.old.fact.text, pair.kind, later=pair.later,
         )
-        for pair in rivals.rivals(new, standing)
+        for pair in rivals.rivals(placed, standing)
     ]  # fmt: skip
-    return sorted(found, key=_order)
+    return sorted(pairs, key=_order)
 
 
 def _order(rival: Rival) -> tuple[bool, str, int]:

@@ -57,10 +57,10 @@ def check(commits: Range) -> UnfoundedClaims:
     """Look for unfounded trailers in the messages of the range. `notes` tell which promotions of an agent or a bot
     counted log lines as read that nothing promoted or refused."""
     revs = range_revisions(commits.base, commits.head)
-    found = unfounded_claims(commits.repo, revs)
+    claims = unfounded_claims(commits.repo, revs)
     passed = passed_lines(commits.repo, revs, commits.head, commits.daily)
     return UnfoundedClaims(
-        found=found, fails=any(claim.forged for claim in found), notes=tuple(map(_passed_note, passed))
+        found=claims, fails=any(claim.forged for claim in claims), notes=tuple(map(_passed_note, passed))
     )
 
 
