@@ -92,8 +92,8 @@ def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaita
         form = await checked_form(request, site.keys)
         if change.confirmed_by is not None and not any(form.get(field) for field in change.confirmed_by):
             url = f"{site.keys.base}/preview/{site.preview_forms.add(name, form)}"
-            if at := request.query_params.get("at"):
-                url += f"?{urlencode({'at': at})}"
+            if revision := request.query_params.get("at"):
+                url += f"?{urlencode({'at': revision})}"
             return RedirectResponse(url, 303)
         return await to_thread.run_sync(make_change, request, form)
 
@@ -112,11 +112,11 @@ def _preview(site: Site) -> Callable[[Request], Awaitable[Response]]:
         return await to_thread.run_sync(show_preview, request)
 
     def show_preview(request: Request) -> Response:
-        found = site.preview_forms.get(request.path_params["key"])
-        if found is None:
+        stored = site.preview_forms.get(request.path_params["key"])
+        if stored is None:
             error = MissingFile("This preview is over", "go back to the form and send it again")
             return _error_page(site, "", request, error)
-        address, form = found
+        address, form = stored
         change = CHANGES[address]
         fields = {field: value for field, value in form.items() if field not in (change.confirmed_by or ())}
         return _call_page(site, address, request, lambda view: _call_change(view, change, fields))
@@ -171,10 +171,10 @@ def _error_page(site: Site, name: str, request: Request, error: Exception) -> Re
     except (GitMemError, OSError):  # the repository cannot be read at all
         language = language_of(request.headers.get("accept-language", ""))
         phrases = ("The repository cannot be read", "Try again")
-        title, again = (Unmasked(translate_phrase(language, phrase)) for phrase in phrases)
+        title, advice = (Unmasked(translate_phrase(language, phrase)) for phrase in phrases)
         hint = _one_line(translate_message(language, words))
         text = render_template(
-            "bare.html", language=language, title=title, hint=hint, again=again,
+            "bare.html", language=language, title=title, hint=hint, again=advice,
             base=Unmasked(site.keys.base), nonce=Unmasked(request.state.nonce),
         )  # fmt: skip
         return HTMLResponse(text, 503)

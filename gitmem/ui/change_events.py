@@ -55,26 +55,26 @@ async def _events_since(site: Site, ending: threading.Event, since: str, languag
     """A server-sent event for each change of memory after the state with the key `since` (`page_snapshot.memory_key`),
     with a line of text in `language`."""
     current, facts = await to_thread.run_sync(_current_state, site, "")
-    before = facts if current == since else None
-    last = since
+    known_ids = facts if current == since else None
+    last_key = since
     yield "retry: 5000\n\n"
     while not ending.is_set():
-        current, facts = await to_thread.run_sync(_current_state, site, last)
-        if current != last:
-            last = current
-            yield f"data: {json.dumps({'words': _words(language, before, facts)})}\n\n"
+        current, facts = await to_thread.run_sync(_current_state, site, last_key)
+        if current != last_key:
+            last_key = current
+            yield f"data: {json.dumps({'words': _words(language, known_ids, facts)})}\n\n"
         for _ in range(int(CHECK_SECONDS / POLL_SECONDS)):
             if not ending.is_set():
                 await anyio.sleep(POLL_SECONDS)
 
 
-def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
-    """(key of the current state of memory, ids of all its facts). The ids are None if the key is `last`, or if the
-    repository cannot be read; the key is then `last`."""
+def _current_state(site: Site, last_key: str) -> tuple[str, frozenset[str] | None]:
+    """(key of the current state of memory, ids of all its facts). The ids are None if the key is `last_key`, or if the
+    repository cannot be read; the key is then `last_key`."""
     try:
         with site.pool.lend_open() as opened:
             current = memory_key(opened.repo, opened.config)
-            if current == last:
+            if current == last_key:
                 return current, None
             commit = ""
             if not opened.repo.root:
@@ -82,12 +82,12 @@ def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
             facts = site.facts.facts_of(opened.repo, opened.config, commit, now().date())
             return current, frozenset(facts.by_id)
     except (GitMemError, OSError):
-        return last, None
+        return last_key, None
 
 
-def _words(language: str, before: frozenset[str] | None, after: frozenset[str] | None) -> str:
+def _words(language: str, old_ids: frozenset[str] | None, new_ids: frozenset[str] | None) -> str:
     """The line of text for a change: how many facts are new, or only that memory changed if an argument is None or no
-    fact is new. `before`, `after`: the ids of all facts."""
-    if before is not None and after is not None and (count := len(after - before)):
+    fact is new. `old_ids`, `new_ids`: the ids of all facts."""
+    if old_ids is not None and new_ids is not None and (count := len(new_ids - old_ids)):
         return translate_phrase(language, "{count} new facts", count=count)
     return translate_phrase(language, "Memory changed")

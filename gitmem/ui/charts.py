@@ -88,10 +88,10 @@ def column_chart(names: Sequence[str], rows: Sequence[Sequence[float]]) -> Chart
     return Chart(tuple(drawn), (), (), _ticks(top), _labels(names, step), _numbers(tops))
 
 
-def line_chart(names: Sequence[str], values: Sequence[float | None], most: float = 0) -> Chart:
-    """A line chart: one point for each name whose value is not None, and lines between neighbours. `most`: the end of
-    the scale, 0 to compute it."""
-    top = most or scale_end(max((value for value in values if value is not None), default=0))
+def line_chart(names: Sequence[str], values: Sequence[float | None], scale_limit: float = 0) -> Chart:
+    """A line chart: one point for each name whose value is not None, and lines between neighbours. `scale_limit`: the
+    end of the scale, 0 to compute it."""
+    top = scale_limit or scale_end(max((value for value in values if value is not None), default=0))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     runs: list[list[tuple[float, float]]] = [[]]
     tops = []
@@ -145,10 +145,10 @@ def _labels(names: Sequence[str], step: float) -> tuple[tuple[float, str, bool],
     )
 
 
-def _inside(x: float, label: str, left: float = 0) -> float:
-    """The middle of a label at `x`, moved so that the label is within the chart and right of `left`."""
+def _inside(x: float, label: str, left_edge: float = 0) -> float:
+    """The middle of a label at `x`, moved so that the label is within the chart and right of `left_edge`."""
     half = len(label) * LETTER_WIDTH / 2
-    return round(min(max(x, left + half), WIDTH - half), 1)
+    return round(min(max(x, left_edge + half), WIDTH - half), 1)
 
 
 def _numbers(tops: Sequence[tuple[float, float, float]]) -> tuple[tuple[float, float, str], ...]:

@@ -90,7 +90,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
     no commit or a file cannot be written.
     """
     targets: dict[Target, None] = {Target(name): None for name, _ in TABS if name in FIELDS}
-    done: set[str] = set()
+    written: set[str] = set()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -99,8 +99,8 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
             _write_file(folder / name, (STATIC / name).read_bytes())
         with site.pool.lend_open() as opened:
             shown = snapshot(opened.repo, site.at or "HEAD", moment)
-            while target := next((target for target in targets if target.file not in done), None):
-                done.add(target.file)
+            while target := next((target for target in targets if target.file not in written), None):
+                written.add(target.file)
                 links: dict[Target, None] = {}
                 parts = dict(zip(("id",), target.parts, strict=False))
                 view = ExportView(
@@ -108,10 +108,10 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
                     targets=links,
                 )  # fmt: skip
                 _write_file(folder / target.file, _page(view))
-                targets = {target: None for target in (*targets, *links) if target.file not in done}
+                targets = {target: None for target in (*targets, *links) if target.file not in written}
     except OSError as error:
         raise GitMemError(Message("cannot write '{}': {}", folder, error.strerror)) from None
-    return len(done)
+    return len(written)
 
 
 def _page(view: ExportView) -> bytes:

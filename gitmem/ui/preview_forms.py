@@ -33,7 +33,7 @@ class PreviewForms:
     def get(self, key: str) -> tuple[str, dict[str, str]] | None:
         """(address of the change, fields of the form); None for an unknown or dropped key."""
         with self._lock:
-            found = self._forms.get(key)
-        if found is None:
+            stored = self._forms.get(key)
+        if stored is None:
             return None
-        return (found[0], dict(found[1]))
+        return (stored[0], dict(stored[1]))

@@ -181,13 +181,13 @@ def passage(text: str, limit: int, marks: re.Pattern[str] | None = None) -> Page
     of `marks` become `<mark>` elements."""
 
     def to_html(masked: str) -> Markup:
-        whole = "\n".join(without_list_marker(row) for row in masked.split("\n"))
+        bare = "\n".join(without_list_marker(row) for row in masked.split("\n"))
         if marks is None:
-            return escape(visible(_shortened(whole, limit)))
-        match = marks.search(whole)
-        if match and match.end() > limit and (first := match.start() - limit // 2) > 0:
-            return _marked(visible("\u2026" + _shortened(whole[first:], limit)), marks)
-        return _marked(visible(_shortened(whole, limit)), marks)
+            return escape(visible(_shortened(bare, limit)))
+        match = marks.search(bare)
+        if match and match.end() > limit and (start := match.start() - limit // 2) > 0:
+            return _marked(visible("\u2026" + _shortened(bare[start:], limit)), marks)
+        return _marked(visible(_shortened(bare, limit)), marks)
 
     return PageText(text, to_html)
 
@@ -262,7 +262,7 @@ def inline(text: str) -> Markup:
 
 def _count_of_rest(text: str) -> Markup:
     """The HTML that says how many characters of a text beyond MAX_MARKDOWN_CHARACTERS are not shown; empty for none."""
-    left = len(text) - MAX_MARKDOWN_CHARACTERS
-    if left > 0:
-        return Markup(' <span class="quiet">... {}</span>').format(f"{left:,}")
+    hidden_count = len(text) - MAX_MARKDOWN_CHARACTERS
+    if hidden_count > 0:
+        return Markup(' <span class="quiet">... {}</span>').format(f"{hidden_count:,}")
     return Markup("")

@@ -189,20 +189,20 @@ def _findings_key(view: View) -> object:
 
 def _findings(view: View, progress: Progress) -> tuple[Contents, Report]:
     """(the files that the gate scanned, its report)."""
-    read = contents(view.repo, view.now.date())
-    return read, report_of(view, read, progress)
+    files = contents(view.repo, view.now.date())
+    return files, report_of(view, files, progress)
 
 
-def report_of(view: View, read: Contents, progress: Progress | None = None) -> Report:
+def report_of(view: View, files: Contents, progress: Progress | None = None) -> Report:
     """The gate's report on some files of the work tree, cached. Files that did not change are not scanned again.
     `progress`: told of each file; None if nobody looks."""
     counter = progress or Progress()
 
     def scan(blob: Blob, policy: Policy) -> Sequence[Finding]:
-        counter(counter.done + 1, len(read.blobs))
+        counter(counter.done + 1, len(files.blobs))
         return view.site.file_findings(blob, policy)
 
-    return view.site.cache.get("gate", read.key, lambda: read.scanned(scan))
+    return view.site.cache.get("gate", files.key, lambda: files.scanned(scan))
 
 
 def _pairs_key(view: View) -> object:
@@ -226,8 +226,8 @@ def _branches(view: View, _: Progress) -> Sequence[OpenBranch]:
     return open_branches(view.repo, view.config, view.today)
 
 
-def _branch_count(found: Sequence[OpenBranch]) -> int:
-    return sum(branch.taken_over is None for branch in found)
+def _branch_count(branches: Sequence[OpenBranch]) -> int:
+    return sum(branch.taken_over is None for branch in branches)
 
 
 def _archive_key(view: View) -> object:

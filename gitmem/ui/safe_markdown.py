@@ -21,24 +21,24 @@ if TYPE_CHECKING:
 class _Safe(RendererHTML):
     """A renderer that shows the host behind each link, and the text and target of an image instead of the image."""
 
-    def link_open(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    def link_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         """The opening tag of a link; its target is `#` unless it is one of the web or a mail address (`_href`)."""
-        target = str(tokens[at].attrGet("href") or "")
+        target = str(tokens[index].attrGet("href") or "")
         words = escape(visible(target))
         return f'<a rel="noreferrer noopener nofollow" title="{words}" href="{escape(_href(target))}">'
 
-    def link_close(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    def link_close(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         """The closing tag of a link and the host of its target in parentheses, if it has one."""
-        opened = next((token for token in reversed(tokens[:at]) if token.type == "link_open"), None)
+        opened = next((token for token in reversed(tokens[:index]) if token.type == "link_open"), None)
         host = _host(str(opened.attrGet("href"))) if opened is not None else ""
         if host:
             return f'</a> <span class="host">({escape(visible(host))})</span>'
         return "</a>"
 
-    def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    def image(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         """The text and the target of an image as text; the image is not loaded."""
-        target = str(tokens[at].attrGet("src") or "")
-        words = escape(visible(tokens[at].content or target))
+        target = str(tokens[index].attrGet("src") or "")
+        words = escape(visible(tokens[index].content or target))
         return f'<span class="image">[{words}: {escape(visible(target))}]</span>'
 
 

@@ -98,18 +98,18 @@ class Guard:
         headers, keys = Headers(scope=scope), self.keys
         if headers.get("host", "") not in keys.hosts:
             raise Refusal(421, "This server answers to 127.0.0.1 and localhost only.")
-        own = f"http://{headers['host']}"
-        if headers.get("origin", own) != own or len(headers.getlist("host")) != 1:
+        origin = f"http://{headers['host']}"
+        if headers.get("origin", origin) != origin or len(headers.getlist("host")) != 1:
             raise Refusal(403, "This came from another site.")
         is_from_here = "origin" in headers and headers.get("sec-fetch-site", "same-origin") == "same-origin"
         if scope["method"] not in SAFE_METHODS and not is_from_here:
             raise Refusal(403, "This came from another site.")
-        first, _, rest = scope["path"].lstrip("/").partition("/")
-        if not secrets.compare_digest(first.encode(), keys.token.encode()):
+        url_token, _, page_path = scope["path"].lstrip("/").partition("/")
+        if not secrets.compare_digest(url_token.encode(), keys.token.encode()):
             raise Refusal(404, "Open the address that git mem ui printed.")
         if secrets.compare_digest(_cookie(headers, keys.cookie_name).encode(), keys.cookie.encode()):
             return None
-        if rest or scope["method"] not in SAFE_METHODS:
+        if page_path or scope["method"] not in SAFE_METHODS:
             raise Refusal(403, "Open the address that git mem ui printed, in this browser.")
         answer = RedirectResponse(f"{keys.base}/today", 303)
         answer.set_cookie(keys.cookie_name, keys.cookie, path=keys.base, httponly=True, samesite="strict")

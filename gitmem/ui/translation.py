@@ -22,14 +22,14 @@ MAX_SENTENCE_CHARS = 600  # a longer text is not looked up in a catalog
 
 def language_of(header: str) -> str:
     """The available language that an Accept-Language header prefers; English when it names none."""
-    wanted: list[tuple[float, int, str]] = []
+    candidates: list[tuple[float, int, str]] = []
     for number, part in enumerate(header.split(",")[:20]):
-        tag, _, rest = part.strip().partition(";")
+        tag, _, quality = part.strip().partition(";")
         name = tag.split("-")[0].lower()
         if name in (ENGLISH, KOREAN):
-            wanted.append((-_quality(rest), number, name))
-    if wanted and min(wanted)[0] < 0:
-        return min(wanted)[2]
+            candidates.append((-_quality(quality), number, name))
+    if candidates and min(candidates)[0] < 0:
+        return min(candidates)[2]
     return ENGLISH
 
 

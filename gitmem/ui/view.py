@@ -242,12 +242,12 @@ class View:
         """The URL of a page of this snapshot. `parts`: the variable parts of its path. `fields`: its query, without
         empty values; `at=""` names the present."""
         own_at = self.snapshot.named if self.snapshot.named != self.site.at else ""
-        at = str(fields.pop("at", own_at))
-        given = [(name, masked_word(str(value))) for name, value in fields.items() if value not in ("", None, False)]
-        if at:
-            given.append(("at", at))
+        revision = str(fields.pop("at", own_at))
+        values = [(name, masked_word(str(value))) for name, value in fields.items() if value not in ("", None, False)]
+        if revision:
+            values.append(("at", revision))
         path = "/".join([page, *(quote(masked_word(part), safe="", errors="surrogateescape") for part in parts)])
-        query = urlencode(given, errors="surrogateescape")
+        query = urlencode(values, errors="surrogateescape")
         return Unmasked("?".join(filter(None, (f"{self.site.keys.base}/{path}", query))))
 
     def again(self, **fields: object) -> str:

@@ -45,12 +45,12 @@ class Side:
 
 def page(view: View) -> Response:
     """The pairs, contradictions first, each with its earlier statement on the left."""
-    found = review_queue.part_value(view, "alike")
-    if isinstance(found, Progress):
-        return work_in_progress.page(view, "alike", found)
+    rivals = review_queue.part_value(view, "alike")
+    if isinstance(rivals, Progress):
+        return work_in_progress.page(view, "alike", rivals)
     rows = [
         (open_pairs.pair_id(pair), pair.kind, tuple(map(_side, pair.earlier_first)))
-        for pair in found[view.start : view.start + MAX_PAIRS]
+        for pair in rivals[view.start : view.start + MAX_PAIRS]
     ]
     shown = first_that_fit(
         rows, lambda row: "".join(side.text[:MAX_FACT_CHARACTERS] for side in row[2]), MAX_TEXT_BYTES
@@ -59,7 +59,7 @@ def page(view: View) -> Response:
     return view.render(
         "alike.html",
         pairs=pairs,
-        count=len(found),
+        count=len(rivals),
         longest=MAX_FACT_CHARACTERS,
         answers=TITLES,
         tabs=review_queue.tabs(view),

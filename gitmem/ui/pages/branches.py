@@ -148,10 +148,10 @@ def _terminal_page(view: View, error: GitMemError, commands: Sequence[tuple[str,
 def _branch_request(view: View, name: str) -> MergeRequest:
     """The merge of a branch into the current one. Raises UsageError for an unknown branch, GitMemError if it must be
     merged in a terminal."""
-    shown = branch_merge(view.repo, view.config, name, view.today)
-    fields = {"branch": shown.name, "head": shown.head, "tip": shown.tip}
-    url = view.url("branches", branch=shown.name)
-    return MergeRequest(shown, "branches/merge", fields, url, f"git merge {shlex.quote(name)}")
+    merge = branch_merge(view.repo, view.config, name, view.today)
+    fields = {"branch": merge.name, "head": merge.head, "tip": merge.tip}
+    url = view.url("branches", branch=merge.name)
+    return MergeRequest(merge, "branches/merge", fields, url, f"git merge {shlex.quote(name)}")
 
 
 def _begun_request(view: View, begun: BegunMerge) -> MergeRequest:
@@ -165,16 +165,16 @@ def _merge_page(
     """The page of a merge: its changes, conflicts, findings of the gate and the first MAX_OTHER_FILES of its other
     files; for a branch that was taken over, the page that closes it. `problem`: why the last step was refused. `form`:
     the choices made so far."""
-    shown = request.shown
+    merge = request.shown
     if takeover := _takeover(view, request):
-        return _taken_over_page(view, shown.name, shown.tip, takeover, status, problem)
-    sides = view.mask([_sides(conflict) for conflict in shown.conflicts])
+        return _taken_over_page(view, merge.name, merge.tip, takeover, status, problem)
+    sides = view.mask([_sides(conflict) for conflict in merge.conflicts])
     return view.render(
-        "merge.html", status, asked=request, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
+        "merge.html", status, asked=request, shown=merge, rows=rows_of(view, merge.changes), total=len(merge.changes),
         conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
-        problem=problem, form=form or {}, found=_found(view, outcome(view.repo, shown, {})),
+        problem=problem, form=form or {}, found=_found(view, outcome(view.repo, merge, {})),
         allowing=_allowing(view, request, form or {}), tabs=review_queue.tabs(view),
-        others=view.mask([FileDiff(path, ()) for path in shown.others[:MAX_OTHER_FILES]]),
+        others=view.mask([FileDiff(path, ()) for path in merge.others[:MAX_OTHER_FILES]]),
     )  # fmt: skip
 
 
@@ -286,31 +286,31 @@ def _merge(
     """The next step of a merge: the form again if a choice is missing or refused, then what the files become, then the
     commit. `commit`: makes the merge commit with the settled files and returns its oid. Raises GitMemError if the
     branch changes more than memory."""
-    shown = request.shown
+    merge = request.shown
     if _has_moved(request, form):
         return _moved_page(view, request, form)
     try:
-        contents = _settled_contents(view, shown, form)
+        contents = _settled_contents(view, merge, form)
     except (Refused, UsageError) as error:  # the form keeps what was typed
         return _merge_page(view, request, refusal_status(error), view.t(error.message), form)
     if takeover := _takeover(view, request):
-        return _taken_over_page(view, shown.name, shown.tip, takeover, 409)
-    if shown.others:
+        return _taken_over_page(view, merge.name, merge.tip, takeover, 409)
+    if merge.others:
         raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), request.command)
-    after = outcome(view.repo, shown, contents)
+    merged = outcome(view.repo, merge, contents)
     choices = _line_choices(form)
     if not form.get("taken"):  # the settlement of a conflict may have removed a line
-        choices = {row.key: choices[row.key] for row in _found(view, after) if row.key in choices}
+        choices = {row.key: choices[row.key] for row in _found(view, merged) if row.key in choices}
     if choices and request.address == "branches/merge":
-        return _take_over(view, form, request, after, choices)
+        return _take_over(view, form, request, merged, choices)
     if form.get("shown") != "yes":
-        return _settled_page(view, request, after, form)
+        return _settled_page(view, request, merged, form)
     try:
         oid = commit(contents)
     except Changed as error:
         return _merge_page(view, request, 409, error.message, form)
     except (Refused, GitFailed) as error:
-        return _settled_page(view, request, after, form, error)
+        return _settled_page(view, request, merged, form, error)
     return view.redirect("branches", done=oid)
 
 
@@ -338,58 +338,58 @@ Outcome = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> (bytes befo
 
 
 def _settled_page(
-    view: View, request: MergeRequest, after: Outcome, form: Mapping[str, str], refused: GitMemError | None = None
+    view: View, request: MergeRequest, merged: Outcome, form: Mapping[str, str], refused: GitMemError | None = None
 ) -> Response:
     """What the merge makes of every file, the gate's findings in that, and at most MAX_RIVALS new facts that others
     contradict. `refused`: why the commit was refused, with status 422."""
     fields = {key: visible(value) for key, value in form.items() if not key.startswith(GATE_FIELD)} | {"shown": "yes"}
-    files = [FileDiff(path, tuple(diff_lines(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
+    files = [FileDiff(path, tuple(diff_lines(*sides))) for path, sides in merged.items() if sides[0] != sides[1]]
     differs: list[str] = []
-    if MEMORY in after:
-        before, now = (data or b"" for data in after[MEMORY])
-        differs = [placed_sentence(rival) for rival in rivals_between(before, now, view.today)[:MAX_RIVALS]]
-    found = _found(view, after)
+    if MEMORY in merged:
+        old_data, new_data = (data or b"" for data in merged[MEMORY])
+        differs = [placed_sentence(rival) for rival in rivals_between(old_data, new_data, view.today)[:MAX_RIVALS]]
+    gate_rows = _found(view, merged)
     return view.render(
         "settled.html", 422 if refused else 200, asked=request, shown=request.shown, files=view.mask(files),
-        fields=fields, differs=differs, found=found, refused=refused, taken=False, form=form,
-        stopped=_is_blocked(request, found, {}), allowing=_allowing(view, request, form),
+        fields=fields, differs=differs, found=gate_rows, refused=refused, taken=False, form=form,
+        stopped=_is_blocked(request, gate_rows, {}), allowing=_allowing(view, request, form),
     )  # fmt: skip
 
 
-def _is_blocked(request: MergeRequest, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> bool:
+def _is_blocked(request: MergeRequest, gate_rows: Sequence[GateLine], choices: Mapping[str, Choice]) -> bool:
     """Whether the gate would refuse the commit, because of a line for which the page offers a choice that was not made.
     A merge that was begun in a terminal offers none: the gate runs when it is ended."""
-    return request.address == "branches/merge" and any(row.blocks and row.key not in choices for row in found)
+    return request.address == "branches/merge" and any(row.blocks and row.key not in choices for row in gate_rows)
 
 
-def _found(view: View, after: Outcome) -> list[GateLine]:
+def _found(view: View, merged: Outcome) -> list[GateLine]:
     """The gate's findings in what the merge makes of the files."""
-    return gate_lines(view.repo, after, view.now.date())
+    return gate_lines(view.repo, merged, view.now.date())
 
 
 def _take_over(
-    view: View, form: Mapping[str, str], request: MergeRequest, after: Outcome, choices: Mapping[str, Choice]
+    view: View, form: Mapping[str, str], request: MergeRequest, merged: Outcome, choices: Mapping[str, Choice]
 ) -> Response:
     """Take over the files of the branch without the chosen lines, in one commit: show the preview, or commit the
     preview whose token the form has."""
-    found = _found(view, after)
-    if not set(choices) <= {row.key for row in found}:
+    gate_rows = _found(view, merged)
+    if not set(choices) <= {row.key for row in gate_rows}:
         return _merge_page(view, request, 409, view.t("This finding is not as it was shown any more"), form)
-    plan = takeover_plan(request.shown.name, request.shown.tip, after, found, choices)
+    plan = takeover_plan(request.shown.name, request.shown.tip, merged, gate_rows, choices)
     if not form.get("taken"):
-        shown = preview(view.repo, plan)
-        fields = {key: visible(value) for key, value in form.items()} | {"taken": shown.token, "shown": ""}
+        pending = preview(view.repo, plan)
+        fields = {key: visible(value) for key, value in form.items()} | {"taken": pending.token, "shown": ""}
         return view.render(
-            "settled.html", asked=request, shown=request.shown, files=view.mask(shown.files), fields=fields, differs=(),
-            found=found, refused=None, taken=True, form=form, stopped=_is_blocked(request, found, choices),
-            allowing=_allowing(view, request, form),
+            "settled.html", asked=request, shown=request.shown, files=view.mask(pending.files), fields=fields,
+            differs=(), found=gate_rows, refused=None, taken=True, form=form,
+            stopped=_is_blocked(request, gate_rows, choices), allowing=_allowing(view, request, form),
         )  # fmt: skip
     try:
         _, oid = commit_previewed(view.repo, plan, form["taken"])
     except Changed as error:
         return _merge_page(view, request, 409, error.message, form)
     except (Refused, GitFailed) as error:
-        return _settled_page(view, request, after, form, error)
+        return _settled_page(view, request, merged, form, error)
     return view.redirect("branches", done=oid)
 
 
@@ -405,22 +405,22 @@ def allow(view: View, form: dict[str, str]) -> Response:
         contents = _settled_contents(view, request.shown, form)
     except (Refused, UsageError):  # some conflicts are not settled yet: the lines of the branch as they are
         contents = {}
-    after = outcome(view.repo, request.shown, contents)
-    row = next((row for row in _found(view, after) if row.key == form.get("line")), None)
+    merged = outcome(view.repo, request.shown, contents)
+    row = next((row for row in _found(view, merged) if row.key == form.get("line")), None)
     if row is None:
         return _merge_page(view, request, 409, view.t("This finding is not as it was shown any more"), form)
     try:
         decision = read_decision(view, form)
-        plan = allow_line_plan(view.repo, view.config, after[row.path][1] or b"", row, decision)
+        plan = allow_line_plan(view.repo, view.config, merged[row.path][1] or b"", row, decision)
         if not form.get("shown"):
-            shown = preview(view.repo, plan)
+            pending = preview(view.repo, plan)
             fields = {key: visible(value) for key, value in form.items()} | {
                 "salt": decision.salt,
-                "shown": shown.token,
+                "shown": pending.token,
             }
             return view.render(
                 "decision.html", title="Allow this finding", address="branches/allow", fields=fields, back=request.back,
-                shown=view.mask(without_fingerprints(shown)),
+                shown=view.mask(without_fingerprints(pending)),
             )  # fmt: skip
         _, oid = commit_previewed(view.repo, plan, form["shown"])
     except Changed as error:
@@ -430,10 +430,10 @@ def allow(view: View, form: dict[str, str]) -> Response:
     return view.redirect("branches", branch=request.shown.name, done=oid, **_choices(form))
 
 
-def _settled_contents(view: View, shown: BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
+def _settled_contents(view: View, merge: BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
     """The files that both sides changed, as the form settles their conflicts. Raises UsageError if a conflict has no
     choice, Refused if the gate refuses a typed text."""
-    return settled(shown, {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts})
+    return settled(merge, {conflict.number: _choice(view, conflict, form) for conflict in merge.conflicts})
 
 
 def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Sequence[str]:

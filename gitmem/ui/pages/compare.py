@@ -50,7 +50,7 @@ class Row:
 def page(view: View) -> Response:
     """The changed facts from the revision `from` to `to` of the query, or of one `commit`. Without any of them only the
     suggestions of what to compare."""
-    first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
+    since, until = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
     base = head = diverged_from = subject = ""
     only = view.fields.get("commit", "").strip()
     groups: list[tuple[str, int, Sequence[Row]]] = []
@@ -61,40 +61,40 @@ def page(view: View) -> Response:
         head = resolve_at(view.repo, only, view.now)
         commit = view.repo.commit(head)
         base = next(iter(commit.parents), "")
-        first, last, subject = base[:12], head[:12], view.forgotten.masked(commit.subject)
-    elif first:
-        base = resolve_at(view.repo, first, view.now)
+        since, until, subject = base[:12], head[:12], view.forgotten.masked(commit.subject)
+    elif since:
+        base = resolve_at(view.repo, since, view.now)
         head = view.snapshot.commit or view.repo.head() or ""
-        if last:
-            head = resolve_at(view.repo, last, view.now)
+        if until:
+            head = resolve_at(view.repo, until, view.now)
         base, diverged_from = _compared_with(view, base, head)
     if head:
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
         changes = without_forgotten(changes, view.forgotten)
         lasting, logged = without_logs(changes, view.config.memory_daily)
-        own = {title: [change for change in lasting if change.op in ops] for title, ops in GROUPS}
-        group_count = sum(map(bool, (*own.values(), logged)))
-        if (group := view.fields.get("group", "")) in own:
-            skipped = _start(view, len(own[group]))
-            groups, logged = [(group, len(own[group]), rows_of(view, own[group][skipped:], 1))], []
+        by_title = {title: [change for change in lasting if change.op in ops] for title, ops in GROUPS}
+        group_count = sum(map(bool, (*by_title.values(), logged)))
+        if (group := view.fields.get("group", "")) in by_title:
+            skipped = _start(view, len(by_title[group]))
+            groups, logged = [(group, len(by_title[group]), rows_of(view, by_title[group][skipped:], 1))], []
         elif group == LOGS:
             lines_skipped, group_count = _start(view, len(logged)), 1
         else:
-            groups = [(title, len(members), rows_of(view, members, group_count)) for title, members in own.items()]
+            groups = [(title, len(members), rows_of(view, members, group_count)) for title, members in by_title.items()]
     return view.render(
-        "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
+        "compare.html", first=since, last=until, base=base, head=head, groups=groups, ways=_ways(view),
         newer=_is_reversed(view, base, head), parted_from=diverged_from, logged=len(logged), skipped=skipped, only=only,
         lines=rows_of(view, logged[lines_skipped:], group_count), lines_skipped=lines_skipped, subject=subject,
     )  # fmt: skip
 
 
-def _compared_with(view: View, first: str, head: str) -> tuple[str, str]:
-    """(the commit that `head` is compared with, `first` if that is another commit). It is the merge base when the two
-    have diverged, else `first`."""
-    base = view.repo.merge_base(first, head) if first and head else None
-    if base and base not in (first, head):
-        return base, first
-    return first, ""
+def _compared_with(view: View, revision: str, head: str) -> tuple[str, str]:
+    """(the commit that `head` is compared with, `revision` if that is another commit). It is the merge base when the
+    two have diverged, else `revision`."""
+    base = view.repo.merge_base(revision, head) if revision and head else None
+    if base and base not in (revision, head):
+        return base, revision
+    return revision, ""
 
 
 def _start(view: View, count: int) -> int:
@@ -128,8 +128,8 @@ def row_of(change: FactChange) -> Row:
     old, new = change.old, change.new
     if old is None or new is None:
         return Row(change, _shortened([Piece("=", change.fact.text)]))
-    found = statement_diff(old, new)
-    return Row(change, _shortened(found.pieces), found.keys)
+    difference = statement_diff(old, new)
+    return Row(change, _shortened(difference.pieces), difference.keys)
 
 
 def pieces_of(old: str, new: str) -> tuple[Piece, ...]:
@@ -143,21 +143,21 @@ def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     if sum(len(piece.text) for piece in pieces) <= MAX_FACT_CHARACTERS:
         return tuple(pieces)
     shown: list[Piece] = []
-    left = MAX_FACT_CHARACTERS
+    remaining_characters = MAX_FACT_CHARACTERS
     for number, (sign, text) in enumerate(pieces):
         if sign == "=" and len(pieces) > 1 and len(text) > 2 * CONTEXT_CHARS:
-            before, after = text[:CONTEXT_CHARS], text[-CONTEXT_CHARS:]
+            head, tail = text[:CONTEXT_CHARS], text[-CONTEXT_CHARS:]
             if number == 0:
-                before = ""
+                head = ""
             if number == len(pieces) - 1:
-                after = ""
-            text = f"{before} … {after}"
-        if len(text) > left:
-            shown.append(Piece(sign, f"{text[:left]}…"))
+                tail = ""
+            text = f"{head} … {tail}"
+        if len(text) > remaining_characters:
+            shown.append(Piece(sign, f"{text[:remaining_characters]}…"))
             break
         shown.append(Piece(sign, text))
-        left -= len(text)
-        if left <= 0:
+        remaining_characters -= len(text)
+        if remaining_characters <= 0:
             break
     return tuple(shown)
 
@@ -165,8 +165,8 @@ def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 def _ways(view: View) -> list[tuple[str, str, str]]:
     """(name, from, to) of each comparison that the page suggests: with the other branches, the last commit, and the
     last week."""
-    here = view.repo.branch() or ""
-    ways = [(f"{here} -> {name}", here, name) for name in view.branches if here and name != here][:8]
+    current = view.repo.branch() or ""
+    ways = [(f"{current} -> {name}", current, name) for name in view.branches if current and name != current][:8]
     head = view.snapshot.commit or view.repo.head()
     if head and view.repo.commit(head).parents:
         ways.append((view.t("the last commit"), f"{head[:12]}~1", head[:12]))

@@ -127,8 +127,8 @@ def _current_version(view: View, ident: str) -> PresentFact | None:
         fact = next(edited, None)
         if fact is None:
             return None
-        if found := view.facts.by_id.get(fact.id):
-            return found[0]
+        if present := view.facts.by_id.get(fact.id):
+            return present[0]
         ident = fact.id
     return None
 
@@ -165,16 +165,16 @@ def fact_of_url(view: View) -> PresentFact:
     snapshot has no such fact, or OutsideRepository if also `path` is outside of the repository; GitMemError if the file
     `path` is above MAX_MEMORY_FILE_BYTES."""
     ident, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
-    found = view.facts.by_id.get(ident, [])
-    if path and not any(row.path == path for row in found):  # it may be a line of a log or a note
+    matches = view.facts.by_id.get(ident, [])
+    if path and not any(row.path == path for row in matches):  # it may be a line of a log or a note
         try:
-            found = [row for row in view.statements(path) if row.fact.id == ident] or found
+            matches = [row for row in view.statements(path) if row.fact.id == ident] or matches
         except (MissingFile, OutsideRepository):  # a masked path names no file
-            if not found:
+            if not matches:
                 raise
-    if not found:
+    if not matches:
         raise MissingFile(view.t("This fact is not in memory here"), view.t("it was changed or removed; search for it"))
-    return next((row for row in found if row.path == path), found[0])
+    return next((row for row in matches if row.path == path), matches[0])
 
 
 def _quoted(view: View, source: Source) -> tuple[Line, ...]:
@@ -201,6 +201,6 @@ def _numbered(quoted: CodeExcerpt) -> tuple[Line, ...]:
 
 def _recalls(view: View, ident: str) -> Recalls:
     """How often sessions on this machine got the fact `ident`, by the receipts."""
-    found = [receipt for receipt in receipts.read(view.repo.common_dir) if ident in receipt.parts]
-    sessions = {receipt.session for receipt in found}
-    return Recalls(len(found), len(sessions), max((receipt.at for receipt in found), default=None))
+    matching = [receipt for receipt in receipts.read(view.repo.common_dir) if ident in receipt.parts]
+    sessions = {receipt.session for receipt in matching}
+    return Recalls(len(matching), len(sessions), max((receipt.at for receipt in matching), default=None))

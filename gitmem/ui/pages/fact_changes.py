@@ -87,16 +87,16 @@ def change(view: View, form: Form, name: str) -> Response:
             raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
         plan, masks = _plan(view, name, row, form)
         if not form.get(TOKEN):
-            shown = preview(view.repo, plan)
-            return change_page(view, title, f"fact/{name}", form, shown, masks=masks, path=row.path)
-        done, oid = commit_previewed(view.repo, plan, form[TOKEN])
+            pending = preview(view.repo, plan)
+            return change_page(view, title, f"fact/{name}", form, pending, masks=masks, path=row.path)
+        result, oid = commit_previewed(view.repo, plan, form[TOKEN])
     except Changed:
         return _conflict_page(view, name, form)
     except (Refused, GitFailed, UsageError) as error:
         return _refused_page(view, name, form, row, error)
     if name == "everywhere":
         erasure.drop_kept_texts(view.repo)
-        delete_containing(view.repo.common_dir, done.texts)
+        delete_containing(view.repo.common_dir, result.texts)
     if name in ("forget", "everywhere"):
         return view.redirect("facts", done=oid)
     ident = fact_id(form["text"]) if name in ("edit", "supersede") else row.fact.id
@@ -112,10 +112,10 @@ def _refused_page(view: View, name: str, form: Form, row: PresentFact, error: Gi
     """The reason of a refusal, with the form as it was filled in."""
     fields = {key: value for key, value in form.items() if key not in (TOKEN, "text", "reason", "until")}
     typed = {key: form[key] for key in ("text", "reason", "until") if key in form}
-    found = found_in(typed.get("text", ""), row.path) if isinstance(error, Refused) else ()
+    messages = found_in(typed.get("text", ""), row.path) if isinstance(error, Refused) else ()
     return view.render(
         "refused.html", refusal_status(error), title=ACTIONS[name].title, fields=fields, address=f"fact/{name}",
-        typed=typed, found=found, by_hook=isinstance(error, GitFailed), problem=view.t(error.message),
+        typed=typed, found=messages, by_hook=isinstance(error, GitFailed), problem=view.t(error.message),
         hint=view.t(error.hint), back=row,
     )  # fmt: skip
 
@@ -159,9 +159,9 @@ def _with_visible_text(form: Form) -> Form:
 
 def _row(view: View, form: Form) -> PresentFact | None:
     """The fact that the form was written for; None when its file has changed since, or the form names no fact."""
-    wanted = form.get("id"), form.get("blob"), form.get("line")
+    key = form.get("id"), form.get("blob"), form.get("line")
     rows = _rows_of_file(view, form)
-    return next((row for row in rows if (row.fact.id, row.blob, str(row.fact.line)) == wanted), None)
+    return next((row for row in rows if (row.fact.id, row.blob, str(row.fact.line)) == key), None)
 
 
 def _rows_of_file(view: View, form: Form) -> Sequence[PresentFact]:
@@ -177,11 +177,11 @@ def _rows_of_file(view: View, form: Form) -> Sequence[PresentFact]:
 
 
 def change_page(
-    view: View, title: str, address: str, form: Form, shown: Preview | None, status: int = 200, **given: Any
+    view: View, title: str, address: str, form: Form, shown: Preview | None, status: int = 200, **extra: Any
 ) -> Response:
     """The preview of a change with a form that commits it. `address`: of the change, such as "fact/edit". `shown`: None
-    if the change cannot be made; then the page has no form. `given`: other values of the template."""
-    values = {"was": None, "now": None, "gone": False, "masks": (), "path": "", "back": "", **given}
+    if the change cannot be made; then the page has no form. `extra`: other values of the template."""
+    values = {"was": None, "now": None, "gone": False, "masks": (), "path": "", "back": "", **extra}
     if shown:
         form = form | {TOKEN: shown.token}
     return view.render(
@@ -199,8 +199,8 @@ def _conflict_page(view: View, name: str, form: Form) -> Response:
         fresh = form | {"id": now.fact.id, "line": str(now.fact.line), "blob": now.blob, "file": file_key(now.path)}
         try:
             plan, masks = _plan(view, name, now, fresh)
-            shown = preview(view.repo, plan)
-            return change_page(view, title, f"fact/{name}", fresh, shown, 409, masks=masks, **values)
+            pending = preview(view.repo, plan)
+            return change_page(view, title, f"fact/{name}", fresh, pending, 409, masks=masks, **values)
         except GitMemError as error:  # the change cannot be made now; the page shows both versions without it
             values["problem"] = f"{view.t(error.message)}. {view.t(error.hint)}"
     return change_page(view, title, "", form, None, 409, **values)
@@ -227,13 +227,13 @@ def _current_version(view: View, form: Form, was: PresentFact | None) -> Present
     same = next((row for row in rows if row.fact.id == form.get("id")), None)
     if same is not None or was is None or not rows:
         return same
-    path, before = rows[0].path, memory_facts.parse(view.repo.read(was.blob)).facts
-    changes = compare_facts({path: before}, {path: [row.fact for row in rows]}, view.today)
-    new = next((row.new for row in changes if row.old and row.old.line == was.fact.line), None)
-    if new is None:  # an entirely different text: the only added fact with the same comment
+    path, old_facts = rows[0].path, memory_facts.parse(view.repo.read(was.blob)).facts
+    changes = compare_facts({path: old_facts}, {path: [row.fact for row in rows]}, view.today)
+    new_fact = next((row.new for row in changes if row.old and row.old.line == was.fact.line), None)
+    if new_fact is None:  # an entirely different text: the only added fact with the same comment
         added = [row.new for row in changes if not row.old and row.new]
         same_comment = [fact for fact in added if fact.meta == was.fact.meta]
         if len(same_comment) != 1:
             return None
-        new = same_comment[0]
-    return next((row for row in rows if row.fact.line == new.line), None)
+        new_fact = same_comment[0]
+    return next((row for row in rows if row.fact.line == new_fact.line), None)

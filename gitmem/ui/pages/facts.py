@@ -255,7 +255,7 @@ def _filtered_hits(view: View, hits: Sequence[Hit], choice: FactFilter, *, by_da
     their own date passes the filter of the age; else they never pass."""
     with_fact = {FileLine(row.path, row.fact.line) for row in view.facts.rows}
     matching = {FileLine(row.path, row.fact.line) for row in _matching_facts(view, choice)}
-    kept: list[Hit] = []
+    passing: list[Hit] = []
     for hit in hits:
         lines = {FileLine(hit.path, line) for line in range(hit.start_line, hit.end_line + 1)}
         if lines & with_fact:
@@ -263,8 +263,8 @@ def _filtered_hits(view: View, hits: Sequence[Hit], choice: FactFilter, *, by_da
         else:
             passes = by_date and choice.has_age(hit.date, view.today)
         if passes:
-            kept.append(hit)
-    return kept[:MAX_HITS]
+            passing.append(hit)
+    return passing[:MAX_HITS]
 
 
 def _statement_of(view: View, hit: Hit, fact_at: Mapping[FileLine, PresentFact], marks: re.Pattern[str] | None) -> str:
@@ -307,13 +307,13 @@ def parts(hit: Hit, marks: re.Pattern[str] | None) -> list[Part]:
     if _count(marks, hit.text) == 0:
         sums[AROUND] += sums[SAME_WORDS]
         sums[SAME_WORDS] = 0.0
-    whole = sum(value for value in sums.values() if value > 0)
+    total = sum(value for value in sums.values() if value > 0)
     pieces: list[Part] = []
     start = 0.0
     for colour, part in enumerate(PARTS):
         value = sums[part.title]
         if value > 0:
-            share = hit.score * value / whole
+            share = hit.score * value / total
             percent = 100 * share
             pieces.append(Part(part.title, share, round(start, 1), round(percent, 1), colour))
             start += percent

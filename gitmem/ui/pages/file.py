@@ -23,22 +23,22 @@ def page(view: View) -> Response:
     are marked. Raises MissingFile when `path` is not a memory file."""
     path = view.fields.get("path", "")
     first, last = view.number("first"), view.number("last")
-    shown = read(view.repo, view.config, path, view.snapshot.commit, view.forgotten)
+    content = read(view.repo, view.config, path, view.snapshot.commit, view.forgotten)
     begin = view.number("from")
-    if not begin and _end(shown.lines, 1) < first:
+    if not begin and _end(content.lines, 1) < first:
         begin = first - LINES_ABOVE_LINK
-    begin = max(1, min(begin, len(shown.lines)))
-    end = _end(shown.lines, begin)
+    begin = max(1, min(begin, len(content.lines)))
+    end = _end(content.lines, begin)
     lines = [
         Line(number, text, first <= number <= max(first, last))
-        for number, text in enumerate(shown.lines[begin - 1 : end], begin)
+        for number, text in enumerate(content.lines[begin - 1 : end], begin)
     ]
     rows: Sequence[PresentFact] = [row for row in view.facts.rows if row.path == path]
     if not view.static:
         rows = view.statements(path)
     facts = {row.fact.line: row.fact.id for row in rows}
     return view.render(
-        "file.html", path=path, lines=lines, total=len(shown.lines), begin=begin, end=end, blob=shown.blob,
+        "file.html", path=path, lines=lines, total=len(content.lines), begin=begin, end=end, blob=content.blob,
         facts=facts, before=max(1, begin - MAX_LINES),
     )  # fmt: skip
 

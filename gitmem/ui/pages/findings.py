@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from gitmem.errors import Changed, MissingFile, UsageError
 from gitmem.gate import exceptions
+from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.examine import decode
 from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
@@ -40,17 +41,19 @@ def page(view: View, status: int = 200, problem: str = "") -> Response:
             "findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=(),
             tabs=review_queue.tabs(view),
         )  # fmt: skip
-    if status == 200 and isinstance(found := review_queue.part_value(view, "findings"), Progress):
-        return work_in_progress.page(view, "findings", found)
-    read = contents(view.repo, view.now.date())
-    report = review_queue.report_of(view, read)
-    rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
+    if status == 200 and isinstance(value := review_queue.part_value(view, "findings"), Progress):
+        return work_in_progress.page(view, "findings", value)
+    files = contents(view.repo, view.now.date())
+    report = review_queue.report_of(view, files)
+    rows = sorted(
+        report.findings, key=lambda finding: (finding.severity is not Severity.BLOCK, finding.path, finding.line)
+    )
     shown = rows[view.start : view.start + MAX_FINDINGS]
     paths = {row.path for row in shown}
     masks: set[tuple[str, str]] = set()  # (path, rule) of the findings that masking mends
-    for blob in read.blobs:
+    for blob in files.blobs:
         if blob.path in paths:
-            masked = redaction(decode(blob.data)[0], blob.path, read.policy, only_secrets=True)
+            masked = redaction(decode(blob.data)[0], blob.path, files.policy, only_secrets=True)
             masks.update((blob.path, rule) for rule in masked.rules)
     until = (view.now.date() + exceptions.EXCEPTION_LIFETIME).isoformat()
     return view.render(
@@ -58,7 +61,7 @@ def page(view: View, status: int = 200, problem: str = "") -> Response:
         status,
         rows=shown,
         count=len(rows),
-        whole=read.whole,
+        whole=files.whole,
         problem=problem,
         tabs=review_queue.tabs(view),
         until=until,

@@ -122,29 +122,29 @@ def gate(view: View, whole: bool) -> list[Health] | None:
 
     if view.repo.root is None:
         return []
-    read = contents(view.repo, view.now.date())
-    is_ready = whole or view.site.cache.has("gate", read.key)
-    if not is_ready and view.site.file_findings.unread(read) > MAX_BYTES_AT_ONCE:
+    files = contents(view.repo, view.now.date())
+    is_ready = whole or view.site.cache.has("gate", files.key)
+    if not is_ready and view.site.file_findings.unread(files) > MAX_BYTES_AT_ONCE:
         return None
-    found = read.counts(report_of(view, read))
+    counts = files.counts(report_of(view, files))
     words = [
-        view.t("{count} files of the work tree read", count=found.files),
+        view.t("{count} files of the work tree read", count=counts.files),
         view.t(
-            "findings that block: {blocking}, that warn: {warnings}", blocking=found.blocking, warnings=found.warnings
+            "findings that block: {blocking}, that warn: {warnings}", blocking=counts.blocking, warnings=counts.warnings
         ),
     ]
-    if not found.whole:
+    if not counts.whole:
         words.append(view.t("more files are not looked at here"))
-    if found.accepted:
-        words.append(view.t("{count} accepted when this memory was adopted", count=found.accepted))
-    state = _state(bad=bool(found.blocking), note=bool(found.warnings or not found.whole))
+    if counts.accepted:
+        words.append(view.t("{count} accepted when this memory was adopted", count=counts.accepted))
+    state = _state(bad=bool(counts.blocking), note=bool(counts.warnings or not counts.whole))
     rows = [_row("Gate", words, state, "git mem scan")]
-    last = last_refusal.read(view.repo.common_dir)
-    if last:
+    refusal = last_refusal.read(view.repo.common_dir)
+    if refusal:
         refused = view.t(
             "the gate refused a commit or a push at {time}, and none has passed since: {why}",
-            time=last.at[:16].replace("T", " "),
-            why=one_line(last.why),
+            time=refusal.at[:16].replace("T", " "),
+            why=one_line(refusal.why),
         )
         rows.append(Health("Last commit", refused, "bad", "git mem scan"))
     return rows

@@ -66,31 +66,31 @@ class SessionSummary:
     facts: int
 
 
-def last_week(view: View, known: Mapping[str, Writer], given: Sequence[Receipt]) -> Week:
+def last_week(view: View, writer_of: Mapping[str, Writer], given_receipts: Sequence[Receipt]) -> Week:
     """The numbers of the seven days that end on the day of the snapshot: new facts, log and episode files, and the
     parts that sessions were given.
 
-    `known`: fact id -> its writer, whose commit gives the day of the fact. `given`: the receipts.
+    `writer_of`: fact id -> its writer, whose commit gives the day of the fact. `given_receipts`: the receipts.
     """
     last = view.today
     first = last - timedelta(days=DAYS - 1)
-    present = (known[ident] for ident in view.facts.by_id if ident in known)
-    written = Counter(writer.commit.author_date.astimezone().date() for writer in present)
+    present = (writer_of[ident] for ident in view.facts.by_id if ident in writer_of)
+    written_on = Counter(writer.commit.author_date.astimezone().date() for writer in present)
     files = timeline.days_of(view.repo, view.snapshot.commit, view.config.memory_daily)
-    within = [receipt for receipt in given if first <= receipt.at.date() <= last]
+    within = [receipt for receipt in given_receipts if first <= receipt.at.date() <= last]
     tokens: Counter[date] = Counter()
     for receipt in within:
         tokens[receipt.at.date()] += receipt.total
     dates = [first + timedelta(days=number) for number in range(DAYS)]
-    most = max(1, *(written[day] for day in dates))
+    highest = max(1, *(written_on[day] for day in dates))
     days = tuple(
-        Day(day, written[day], files.get(day, 0), tokens[day], round(MAX_BAR_HEIGHT * written[day] / most, 1))
+        Day(day, written_on[day], files.get(day, 0), tokens[day], round(MAX_BAR_HEIGHT * written_on[day] / highest, 1))
         for day in dates
     )
     return Week(
         days,
         facts=sum(day.facts for day in days),
-        before=sum(written[day - timedelta(days=DAYS)] for day in dates),
+        before=sum(written_on[day - timedelta(days=DAYS)] for day in dates),
         logged=sum(day.files > 0 for day in days),
         sessions=len({receipt.session for receipt in within}),
         asked=len(within),
@@ -105,9 +105,9 @@ def receipts_here(view: View) -> Sequence[Receipt]:
     return receipts.read(view.repo.common_dir)
 
 
-def latest_sessions(view: View, given: Iterable[Receipt]) -> tuple[Sequence[SessionSummary], int]:
+def latest_sessions(view: View, given_receipts: Iterable[Receipt]) -> tuple[Sequence[SessionSummary], int]:
     """(the MAX_SESSIONS sessions with the newest receipts, newest first; the number of all sessions)."""
-    by_session = receipts.by_session(given)
+    by_session = receipts.by_session(given_receipts)
     last_of = {name: max(receipt.at for receipt in rows) for name, rows in by_session.items()}
     latest = sorted(by_session, key=lambda name: -last_of[name].timestamp())[:MAX_SESSIONS]
     titles: dict[str, str] = {}

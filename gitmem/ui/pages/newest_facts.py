@@ -55,57 +55,57 @@ def writers_of(view: View, head: str, changes: Sequence[FactChange]) -> Mapping[
     changes."""
     if not changes:
         return {}
-    known = dict(view.facts.writers(view.repo, head))
-    missing = [change.new for change in changes if change.new and change.new.id not in known]
+    writer_of = dict(view.facts.writers(view.repo, head))
+    missing = [change.new for change in changes if change.new and change.new.id not in writer_of]
     if missing:
-        known |= writers(view.repo, head, missing)
-    return known
+        writer_of |= writers(view.repo, head, missing)
+    return writer_of
 
 
 def first_written(
-    changes: Sequence[FactChange], known: Mapping[str, Writer], within: Collection[str]
+    changes: Sequence[FactChange], writer_of: Mapping[str, Writer], within: Collection[str]
 ) -> list[FactChange]:
-    """Of the changes, those that added a fact which one of the commits `within` was the first to write. `known`: the
-    writer of each fact, by fact id."""
-    new = []
+    """Of the changes, those that added a fact which one of the commits `within` was the first to write. `writer_of`:
+    the writer of each fact, by fact id."""
+    added = []
     for change in changes:
         is_added = change.op in (Op.ADDED, Op.PROMOTED) and kind(change.path) in KINDS and not is_archiving(change)
-        writer = known.get(change.fact.id)
+        writer = writer_of.get(change.fact.id)
         if is_added and writer and writer.commit.oid in within:
-            new.append(change)
-    return new
+            added.append(change)
+    return added
 
 
 def newest_facts(
-    view: View, known: Mapping[str, Writer], without: Collection[str], most: int
+    view: View, writer_of: Mapping[str, Writer], without: Collection[str], limit: int
 ) -> list[tuple[str, Fact]]:
-    """(path, fact) of the `most` facts that were written last, newest first. Facts with an id in `without` or without a
-    known writer, and archived or replaced facts, are left out. `known`: the writer of each fact, by fact id."""
+    """(path, fact) of the `limit` facts that were written last, newest first. Facts with an id in `without` or without
+    a known writer, and archived or replaced facts, are left out. `writer_of`: the writer of each fact, by fact id."""
     rows = [
-        (known[row.fact.id].commit.commit_date.timestamp(), row)
+        (writer_of[row.fact.id].commit.commit_date.timestamp(), row)
         for row in view.facts.rows
-        if row.fact.id in known and row.fact.id not in without and row.state not in ("archived", "superseded")
+        if row.fact.id in writer_of and row.fact.id not in without and row.state not in ("archived", "superseded")
     ]
     rows.sort(key=lambda pair: -pair[0])
-    by_id = {row.fact.id: (row.path, row.fact) for _, row in reversed(rows[: 2 * most])}  # a copied fact counts once
-    return list(reversed(by_id.values()))[:most]
+    by_id = {row.fact.id: (row.path, row.fact) for _, row in reversed(rows[: 2 * limit])}  # a copied fact counts once
+    return list(reversed(by_id.values()))[:limit]
 
 
 def by_writer(
-    view: View, head: str, known: Mapping[str, Writer], facts: Sequence[tuple[str, Fact]], most: int
+    view: View, head: str, writer_of: Mapping[str, Writer], facts: Sequence[tuple[str, Fact]], limit: int
 ) -> list[ByWriter]:
-    """The newest `most` of the facts (path, fact), grouped by writer; the writer of the newest fact comes first. Two
+    """The newest `limit` of the facts (path, fact), grouped by writer; the writer of the newest fact comes first. Two
     agents of one name are one writer, and so are two people."""
-    counts = Counter(_writer_key(known[fact.id]) for _, fact in facts)
-    latest = sorted(facts, key=lambda row: -known[row[1].id].commit.commit_date.timestamp())[:most]
+    counts = Counter(_writer_key(writer_of[fact.id]) for _, fact in facts)
+    latest = sorted(facts, key=lambda row: -writer_of[row[1].id].commit.commit_date.timestamp())[:limit]
     reader = SourceReader(view.repo, head, view.config.memory_paths)
     rows: dict[tuple[str, bool], list[WrittenFact]] = defaultdict(list)
     for path, fact in latest:
-        writer = known[fact.id]
+        writer = writer_of[fact.id]
         rows[_writer_key(writer)].append(
             WrittenFact(path, fact, writer.commit.author_date, _quote(view, reader, fact))
         )  # fmt: skip
-    return [ByWriter(name, agent, counts[name, agent], tuple(own)) for (name, agent), own in rows.items()]
+    return [ByWriter(name, agent, counts[name, agent], tuple(written)) for (name, agent), written in rows.items()]
 
 
 def _writer_key(writer: Writer) -> tuple[str, bool]:

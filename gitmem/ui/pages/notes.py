@@ -89,7 +89,7 @@ def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
     if view.snapshot.commit:
         oids = view.repo.blobs(view.snapshot.commit, list(paths))
     reading = Reading(view.repo)
-    found = {}
+    title_of = {}
     for path in paths:
         if log_date(path):
             continue
@@ -99,8 +99,8 @@ def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
             continue
         title = _title((data or b"")[:MAX_TITLE_BYTES], path)
         if title and not view.forgotten.is_removed_text(title):
-            found[path] = title
-    return found
+            title_of[path] = title
+    return title_of
 
 
 def _title(data: bytes, path: str) -> str:

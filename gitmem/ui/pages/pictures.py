@@ -130,12 +130,12 @@ def _token_pictures(view: View, periods: Sequence[Period]) -> list[Picture]:
 def _gate(view: View, head: str, periods: Sequence[Period]) -> Picture:
     """The chart of the gate's findings in each period; `-` in the table for a period that was not scanned."""
     key = (head, periods, view.today)
-    found = view.site.cache.get(
+    per_period = view.site.cache.get(
         "findings", key, lambda: tuple(trends.count_findings(view.repo, head, periods, view.today))
     )
     names = _names(periods)
     counts, rows = [], []
-    for name, row in zip(names, found, strict=True):
+    for name, row in zip(names, per_period, strict=True):
         if row:
             counts.append((row.blocking, row.warnings))
             rows.append((name, _cell(row.blocking), _cell(row.warnings)))

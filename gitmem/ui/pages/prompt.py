@@ -60,7 +60,7 @@ def page(view: View) -> Response:
     if quotation > 0:
         tokens["quotation"] = quotation
     parts = [_part_row(part) for part in context.parts]
-    dropped = [_part_row(part, why) for part, why in context.dropped[:MAX_DROPPED_PARTS]]
+    dropped = [_part_row(part, reason) for part, reason in context.dropped[:MAX_DROPPED_PARTS]]
     return view.render(
         "prompt.html", prompt=prompt, subject=subject, budget=budget, context=context, count=len(parts),
         pieces=stacked_bar(tokens, max(context.budget, context.tokens), LAYERS),

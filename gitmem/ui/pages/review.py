@@ -98,11 +98,11 @@ def page(
     """The proposals of the configured model. `form`: has the filters after a decision, else the query does.
     `problem`: why a decision was not made. `kept`: (token, typed text) of an edit that was not made."""
     choice = _filters(form or view.fields)
-    given: dict[str, Any] = {"choice": choice, "problem": problem, "kept": kept}
+    shared: dict[str, Any] = {"choice": choice, "problem": problem, "kept": kept}
     if view.repo.head() is None or view.snapshot.past:
         return view.render(
             "review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), options=(),
-            tabs=review_queue.tabs(view), **given,
+            tabs=review_queue.tabs(view), **shared,
         )  # fmt: skip
     offer = review_queue.part_value(view, "review") if status == 200 else _offer(view)
     if isinstance(offer, Progress):
@@ -116,7 +116,7 @@ def page(
     return view.render(
         "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome,
         asks=view.config.model != "rules", rejected=_rejected(view), options=_options(view, proposals),
-        tabs=review_queue.tabs(view), **given,
+        tabs=review_queue.tabs(view), **shared,
     )  # fmt: skip
 
 
@@ -152,8 +152,8 @@ def _options(view: View, items: Sequence[OfferedOperation]) -> list[tuple[str, l
     """
     counts = {name: Counter[str]() for name in FILTERS}
     for item in items:
-        for name, found in _values(view, item).items():
-            counts[name].update(found)
+        for name, of_item in _values(view, item).items():
+            counts[name].update(of_item)
     rows = {name: sorted(counts[name].items(), reverse=name == "day")[:MAX_FILTER_VALUES] for name in FILTERS}
     return [(name, listed) for name, listed in rows.items() if len(listed) > 1 or (name == "agent" and listed)]
 
@@ -230,11 +230,11 @@ def accept(view: View, form: dict[str, str]) -> Response:
             if checked.token != form.get("edited"):
                 raise Changed("memory changed since this was shown", "look at it as it is now")
             item = checked
-        left = len(offers_of(outcome.plan)) > 1
-        done = review.accept(outcome.plan, [item], offers_left=left, as_shown=True)
+        has_more = len(offers_of(outcome.plan)) > 1
+        result = review.accept(outcome.plan, [item], offers_left=has_more, as_shown=True)
     except Changed as error:
         return page(view, 409, form=form, problem=error.message)
-    return view.redirect("review", done=done.commits[-1], n=number, **_filters(form))
+    return view.redirect("review", done=result.commits[-1], n=number, **_filters(form))
 
 
 def edit(view: View, form: dict[str, str]) -> Response:
@@ -251,9 +251,9 @@ def edit(view: View, form: dict[str, str]) -> Response:
     if problem:
         return page(view, 422, form=form, problem=problem, kept=(item.token, text))
     card = view.mask(_card(view, checked))
-    kept = {name: value for name, value in _filters(form).items() if value}
-    fields = {"shown": item.token, "text": text, "edited": checked.token, **kept}
-    return view.render("proposal.html", card=with_pieces(card), fields=fields, back=view.url("review", **kept))
+    filters = {name: value for name, value in _filters(form).items() if value}
+    fields = {"shown": item.token, "text": text, "edited": checked.token, **filters}
+    return view.render("proposal.html", card=with_pieces(card), fields=fields, back=view.url("review", **filters))
 
 
 def _with_text(item: OfferedOperation, text: str) -> OfferedOperation:
@@ -271,8 +271,8 @@ def refuse(view: View, form: dict[str, str]) -> Response:
         return page(view, 409, form=form, problem=error.message)
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
-    done = reject(view.repo, view.config, [item.operation], reason)
-    return view.redirect("review", done=done, n=number, **_filters(form))
+    oid = reject(view.repo, view.config, [item.operation], reason)
+    return view.redirect("review", done=oid, n=number, **_filters(form))
 
 
 def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[OfferedOperation]]:
@@ -297,11 +297,11 @@ def accept_chosen(view: View, form: dict[str, str]) -> Response:
     ensure_person(view.config)
     try:
         review, outcome, items = _chosen(view, form)
-        left = len(offers_of(outcome.plan)) > len(items)
-        done = review.accept(outcome.plan, items, offers_left=left, as_shown=True)
+        has_more = len(offers_of(outcome.plan)) > len(items)
+        result = review.accept(outcome.plan, items, offers_left=has_more, as_shown=True)
     except (Changed, UsageError) as error:
         return page(view, 409, form=form, problem=error.message)
-    return view.redirect("review", done=done.commits[-1], **_filters(form))
+    return view.redirect("review", done=result.commits[-1], **_filters(form))
 
 
 def refuse_chosen(view: View, form: dict[str, str]) -> Response:
@@ -315,8 +315,8 @@ def refuse_chosen(view: View, form: dict[str, str]) -> Response:
             raise UsageError(view.t("A reason is missing"))
     except (Changed, UsageError) as error:
         return page(view, 409, form=form, problem=error.message)
-    done = reject(view.repo, view.config, [item.operation for item in items], reason)
-    return view.redirect("review", done=done, **_filters(form))
+    oid = reject(view.repo, view.config, [item.operation for item in items], reason)
+    return view.redirect("review", done=oid, **_filters(form))
 
 
 def offer_again(view: View, form: dict[str, str]) -> Response:
@@ -327,8 +327,8 @@ def offer_again(view: View, form: dict[str, str]) -> Response:
     if not OID.fullmatch(oid) or oid not in {commit for commit, _ in _rejected(view)}:
         raise Changed(view.t("This rejection does not stand any more"), view.t("look at it as it is now"))
     subject = view.repo.commit(oid).message.partition("\n")[0]
-    done = commit_nothing(view.repo, f'Revert "{subject}"\n\nThis reverts commit {oid}.\n')
-    return view.redirect("review", done=done)
+    new_oid = commit_nothing(view.repo, f'Revert "{subject}"\n\nThis reverts commit {oid}.\n')
+    return view.redirect("review", done=new_oid)
 
 
 def ask(view: View, form: dict[str, str]) -> Response:

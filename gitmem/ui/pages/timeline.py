@@ -74,12 +74,12 @@ def page(view: View) -> Response:
     days = timeline.days_of(view.repo, view.snapshot.commit, view.config.memory_daily)
     day = _day(view, days)
     daily = view.config.memory_daily
-    found = timeline.timeline(
+    logged_days = timeline.timeline(
         view.repo, since=day, until=day, rev=view.snapshot.commit, daily=daily, forgotten=view.forgotten
     )
     entries = [
         Entry(log.path, section.time, section.topic, "\n".join(section.lines), section.start_line, log.agent)
-        for found_day in found
+        for found_day in logged_days
         for log in found_day.logs
         for section in log.sections
     ]
@@ -88,14 +88,14 @@ def page(view: View) -> Response:
         Entry(path, "", _session(path, data), _body(data), 1)
         for path, data in timeline.episodes_of(view.repo, day, view.snapshot.commit)
     ]
-    citing = {(path, fact.id) for found_day in found for path, fact in found_day.facts}
+    citing = {(path, fact.id) for found_day in logged_days for path, fact in found_day.facts}
     facts = [row for row in view.facts.rows if (row.path, row.fact.id) in citing]
     key = (view.snapshot.commit or view.repo.head(), day, view.config)
     changes = view.site.cache.get("committed", key, lambda: _changes_of_day(view, day))
-    first = view.number("from") - 1 if 0 < view.number("from") <= len(entries) else 0
-    shown = first_that_fit(entries[first : first + MAX_ROWS], lambda entry: entry.text, MAX_SECTION_BYTES)
+    start = view.number("from") - 1 if 0 < view.number("from") <= len(entries) else 0
+    shown = first_that_fit(entries[start : start + MAX_ROWS], lambda entry: entry.text, MAX_SECTION_BYTES)
     return view.render(
-        "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
+        "timeline.html", day=day, month=_month(day, days), entries=shown, first=start, total=len(entries),
         episodes=first_that_fit(episodes[:MAX_ROWS], lambda entry: entry.text, MAX_EPISODE_BYTES), ended=len(episodes),
         became=facts[:MAX_FACTS], came=len(facts), changes=changes, archives=is_archiving,
         former=max((other for other in days if other < day), default=None),
@@ -106,27 +106,27 @@ def page(view: View) -> Response:
 def _day(view: View, days: Mapping[date, int]) -> date:
     """The day that the query names, else the newest of `days` up to today, else the newest of all, else today. Raises
     UsageError for an invalid day."""
-    named = view.fields.get("day", "").strip()
-    if not named:
+    text = view.fields.get("day", "").strip()
+    if not text:
         return max((day for day in days if day <= view.today), default=max(days, default=view.today))
     try:
-        return date.fromisoformat(named)
+        return date.fromisoformat(text)
     except ValueError:
-        raise UsageError(Message("'{}' is no day", named[:40]), "YYYY-MM-DD") from None
+        raise UsageError(Message("'{}' is no day", text[:40]), "YYYY-MM-DD") from None
 
 
 def _minutes(time: str) -> int:
     """The minute of the day of a time such as `9:30 PM`, for sorting; -1 for a text without a time."""
-    hour, _, rest = time.partition(":")
-    if not hour.isdecimal() or not rest[:2].isdecimal():
+    hour, _, minutes = time.partition(":")
+    if not hour.isdecimal() or not minutes[:2].isdecimal():
         return -1
-    half = rest[2:].replace(".", "").strip().lower()
+    half = minutes[2:].replace(".", "").strip().lower()
     hours = int(hour)
     if half:
         hours %= 12
     if half == "pm":
         hours += 12
-    return hours * 60 + int(rest[:2])
+    return hours * 60 + int(minutes[:2])
 
 
 def _body(data: bytes) -> str:
@@ -146,9 +146,9 @@ def _month(day: date, days: Mapping[date, int]) -> Month:
     first = day.replace(day=1)
     last = first.replace(day=calendar.monthrange(day.year, day.month)[1])
     days_of_month = [first + timedelta(days=number) for number in range(last.day)]
-    before = max((other for other in days if other < first), default=None)
-    after = min((other for other in days if other > last), default=None)
-    return Month(first, tuple((each, days.get(each, 0)) for each in days_of_month), before, after)
+    earlier = max((other for other in days if other < first), default=None)
+    later = min((other for other in days if other > last), default=None)
+    return Month(first, tuple((month_day, days.get(month_day, 0)) for month_day in days_of_month), earlier, later)
 
 
 def _changes_of_day(view: View, day: date) -> DayChanges:

@@ -57,19 +57,19 @@ def page(view: View) -> Response:
         change.new is not None and kind(change.path) in KINDS and id(change) not in listed for change in everything
     )
     logged = sum(change.new is not None and is_daily(change.path, view.config.memory_daily) for change in everything)
-    known = writers_of(view, head, changes) or view.facts.writers(view.repo, head)
-    new = _learned(view, base, head, changes, known)
-    learned_ids = set(map(id, new))
+    writer_of = writers_of(view, head, changes) or view.facts.writers(view.repo, head)
+    learned = _learned(view, base, head, changes, writer_of)
+    learned_ids = set(map(id, learned))
     others = [(change, _group_of(view, change)) for change in changes if id(change) not in learned_ids]
     groups = []
     for title in GROUPS[1:]:
-        own = [change for change, group in others if group == title]
-        groups.append((title, len(own), own[:MAX_FACTS_PER_KIND]))
-    written = [(change.path, change.fact) for change in new]
-    older = newest_facts(view, known, {fact.id for _, fact in written}, max(0, MIN_NEWEST - len(written)))
+        members = [change for change, group in others if group == title]
+        groups.append((title, len(members), members[:MAX_FACTS_PER_KIND]))
+    facts = [(change.path, change.fact) for change in learned]
+    older = newest_facts(view, writer_of, {fact.id for _, fact in facts}, max(0, MIN_NEWEST - len(facts)))
     refused, ending = _refused(view, base, head, changes), _ending(view)
-    given = receipts_here(view)
-    sessions, session_count = latest_sessions(view, given)
+    given_receipts = receipts_here(view)
+    sessions, session_count = latest_sessions(view, given_receipts)
     unsaved: Sequence[PresentFact] = ()
     if not view.snapshot.past:
         unsaved = uncommitted_facts(view.repo, view.config, view.today)
@@ -77,10 +77,10 @@ def page(view: View) -> Response:
         "today.html", groups=groups, refused=refused[:MAX_FACTS_PER_KIND], refusals=len(refused), logged=logged,
         noted=noted, news=bool(everything or refused), since=since, base=base, head=head,
         unsaved=unsaved[:MAX_FACTS_PER_KIND], ending=ending[:MAX_FACTS_PER_KIND], endings=len(ending),
-        soon_days=SOON_DAYS, learned=len(new), shown=min(MAX_FACTS_PER_KIND, len(new)),
-        new=by_writer(view, head, known, written, MAX_FACTS_PER_KIND),
-        older=by_writer(view, head, known, older, MIN_NEWEST), week=last_week(view, known, given), sessions=sessions,
-        session_count=session_count, steps=first_steps(view), kinds=FACT_TYPES,
+        soon_days=SOON_DAYS, learned=len(learned), shown=min(MAX_FACTS_PER_KIND, len(learned)),
+        new=by_writer(view, head, writer_of, facts, MAX_FACTS_PER_KIND),
+        older=by_writer(view, head, writer_of, older, MIN_NEWEST), week=last_week(view, writer_of, given_receipts),
+        sessions=sessions, session_count=session_count, steps=first_steps(view), kinds=FACT_TYPES,
     )  # fmt: skip
 
 
@@ -97,13 +97,13 @@ def _listed_facts(view: View, changes: Sequence[FactChange]) -> list[FactChange]
 
 
 def _learned(
-    view: View, base: str, head: str, changes: Sequence[FactChange], known: Mapping[str, Writer]
+    view: View, base: str, head: str, changes: Sequence[FactChange], writer_of: Mapping[str, Writer]
 ) -> list[FactChange]:
     """The changes that added facts which a commit of the range was the first to write."""
     if not any(change.op in (Op.ADDED, Op.PROMOTED) for change in changes):
         return []
     within = {commit.oid for commit in view.repo.log(range_revisions(base, head))}
-    return first_written(changes, known, within)
+    return first_written(changes, writer_of, within)
 
 
 def _ending(view: View) -> list[tuple[str, PresentFact]]:

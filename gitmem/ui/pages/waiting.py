@@ -11,10 +11,10 @@ from gitmem.ui.view import View
 def page(view: View) -> Response:
     """The tabs with their counts, without counts for a page of the past. `here` in the query names the current tab."""
     tabs = review_queue.tabs(view)
-    here = view.fields.get("here", "")
-    if here not in review_queue.PARTS:
-        here = ""
+    current = view.fields.get("here", "")
+    if current not in review_queue.PARTS:
+        current = ""
     return view.render(
-        "waiting.html", tabs=tabs, here=here, rows=[tab for tab in tabs if tab.count],
+        "waiting.html", tabs=tabs, here=current, rows=[tab for tab in tabs if tab.count],
         pending=any(tab.pending for tab in tabs),
     )  # fmt: skip
