@@ -34,22 +34,22 @@ def with_amendment_days(parts: Sequence[Part], today: date, log_patterns: Iterab
     already are kept.
     """
     patterns = tuple(log_patterns)
-    said = [row for part in parts for row in _placed_facts(part)]
-    later = [row for row in said if log_day(row.path, patterns) and _is_of_person(row)]
+    rows = [row for part in parts for row in _placed_facts(part)]
+    later = [row for row in rows if log_day(row.path, patterns) and _is_of_person(row)]
     later = sorted(later, key=lambda row: (row.day, row.fact.line), reverse=True)[:MAX_LATER]
     if not later:
         return list(parts)
-    standing = KnownFacts([row for row in said if row.day], today)
-    over: dict[str, PlacedFact] = {}  # id of a statement -> the newest line that replaces or ends it
+    standing = KnownFacts([row for row in rows if row.day], today)
+    later_rows: dict[str, PlacedFact] = {}  # id of a statement -> the newest line that replaces or ends it
     for new in later:
         for old in standing.nearest(new.fact):
             ident = old.fact.id
-            if ident in over or ident == new.fact.id or not _is_earlier(old, new):
+            if ident in later_rows or ident == new.fact.id or not _is_earlier(old, new):
                 continue
             if surely_supersedes(old, new, as_if_derived=old.path not in MEMORY):  # a log has no facts yet
-                over[ident] = new
-    if over:
-        return [_part_with_days(part, over) for part in parts]
+                later_rows[ident] = new
+    if later_rows:
+        return [_part_with_days(part, later_rows) for part in parts]
     return list(parts)
 
 

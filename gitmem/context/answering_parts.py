@@ -48,27 +48,28 @@ def answering_parts(
     if not (request.min_best_evidence or request.min_evidence) or not request.prompt.strip() or not questions:
         return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts
     table = word_table()
-    asked = [(WeighedQuestion(parse(question.text, today), table, chunks), question.weight) for question in questions]
-    prompts = [(each, weight) for each, weight in asked if weight == asked[0][1]]
-    said = [each for each, _ in prompts if each.has_telling_words]
+    weighed = [(WeighedQuestion(parse(question.text, today), table, chunks), question.weight) for question in questions]
+    prompts = [(question, weight) for question, weight in weighed if weight == weighed[0][1]]
+    telling = [question for question, _ in prompts if question.has_telling_words]
+    has_background = len(weighed) > len(prompts)
 
     def measured(part: Part, names: str = "") -> float:
         words = f"{names} {part.text_with_trail}"
-        alone = len(asked) > len(prompts) and said and not any(find_words(each, words).weight for each in said)
+        counted = weighed
+        if has_background and telling and not any(find_words(question, words).weight for question in telling):
+            counted = prompts
         texts = [(text, f"{names} {about}".strip()) for text, about in _texts_with_trails(part)]
         return max(
-            weight * evidence(each, text, about, part.day)
-            for each, weight in (prompts if alone else asked)
-            for text, about in texts
+            weight * evidence(question, text, about, part.day) for question, weight in counted for text, about in texts
         )
 
-    unnamed = {at: measured(found) for at, (found, _) in enumerate(pairs) if found.layer in RECALLED}
+    unnamed = {index: measured(found) for index, (found, _) in enumerate(pairs) if found.layer in RECALLED}
     answers = dict(unnamed)
-    for at, alone in unnamed.items():
-        part = pairs[at][0]
+    for index, unnamed_evidence in unnamed.items():
+        part = pairs[index][0]
         names = _names_beside_trail(part)
         if names:
-            answers[at] = max(alone, measured(part, names))
+            answers[index] = max(unnamed_evidence, measured(part, names))
     best = max(answers.values(), default=0.0)
     silent = best < request.min_best_evidence
     beside = MIN_BESIDE_STRONG if best >= STRONG else MIN_BESIDE
@@ -76,13 +77,13 @@ def answering_parts(
     unanswered = NO_ANSWER if silent else WEAK_ANSWER
     kept: list[Part] = []
     named: dict[tuple[str, str], str] = {}  # (scope, path) of a file -> the name by which it answers
-    told = words_found(questions, today)
+    weight_of = words_found(questions, today)
     withheld: list[tuple[Part, str]] = []
-    for at, (_, part) in enumerate(pairs):
-        if at not in answers:
+    for index, (_, part) in enumerate(pairs):
+        if index not in answers:
             kept.append(part)
             continue
-        if silent or answers[at] < enough:
+        if silent or answers[index] < enough:
             withheld.append((part, unanswered))
         elif request.min_evidence and part.until:
             withheld.append((part, AMENDED))  # the session may have the later line already
@@ -90,7 +91,7 @@ def answering_parts(
             withheld.append((part, CODE_GONE))
         else:
             kept.append(part)
-            if name := _name_that_tells(part, told):
+            if name := _name_that_tells(part, weight_of):
                 named.setdefault((part.scope, part.path), name)
     return [with_name(part, named.get((part.scope, part.path), "")) for part in kept], withheld
 
@@ -100,12 +101,12 @@ def _names_beside_trail(part: Part) -> str:
     return " ".join(name for name in part.names if name not in part.trail)
 
 
-def _name_that_tells(part: Part, told: Callable[[str], float]) -> str:
+def _name_that_tells(part: Part, weight_of: Callable[[str], float]) -> str:
     """The name of a part's note with the most words of the question that the part and its trail lack; "" if none has
-    any. `told`: as `words_found` returns it."""
+    any. `weight_of`: as `words_found` returns it."""
     texts = {name: f"{name} {part.text_with_trail}" for name in part.names}
-    best = max(texts, key=lambda name: told(texts[name]), default="")
-    return best if best and told(texts[best]) > told(part.text_with_trail) else ""
+    best = max(texts, key=lambda name: weight_of(texts[name]), default="")
+    return best if best and weight_of(texts[best]) > weight_of(part.text_with_trail) else ""
 
 
 def words_found(questions: Sequence[Question], today: date) -> Callable[[str], float]:
@@ -113,14 +114,14 @@ def words_found(questions: Sequence[Question], today: date) -> Callable[[str], f
     first called."""
 
     @cache
-    def asked() -> list[tuple[WeighedQuestion, float]]:
+    def weighed() -> list[tuple[WeighedQuestion, float]]:
         table = word_table()
         return [(WeighedQuestion(parse(question.text, today), table), question.weight) for question in questions]
 
-    return lambda text: sum(weight * find_words(each, text).weight for each, weight in asked())
+    return lambda text: sum(weight * find_words(question, text).weight for question, weight in weighed())
 
 
 def _texts_with_trails(part: Part) -> list[tuple[str, str]]:
     """(text, trail) of a part, and of each of its statements if it has several."""
-    own = [(piece.own.text, piece.statement.trail) for piece in part.pieces if len(part.pieces) > 1]
-    return [(text, " ".join(trail)) for text, trail in ((part.content, part.trail), *own)]
+    of_statements = [(piece.own.text, piece.statement.trail) for piece in part.pieces if len(part.pieces) > 1]
+    return [(text, " ".join(trail)) for text, trail in ((part.content, part.trail), *of_statements)]

@@ -137,16 +137,7 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     measure = packing.Measure(
         request.layer_limits, request.count_tokens, lambda part: render_group([part], commits, bare=True)
     )
-    whole_scopes: frozenset[str] = frozenset()
-    if request.whole_memory_tokens != 0:
-        room = remaining_tokens - request.budget + min(request.whole_memory_tokens or request.budget, request.budget)
-        weak = [part for part, reason in withheld if part.layer is Layer.MEMORY and reason in (NO_ANSWER, WEAK_ANSWER)]
-        memory = [*(part for part in parts if part.layer is Layer.MEMORY), *weak]
-        whole_scopes = packing.whole_memories(parts, memory, room, measure)
-        unasked = {id(part) for part in weak if part.scope in whole_scopes}
-        parts += [part for part in weak if id(part) in unasked]
-        withheld = [(part, reason) for part, reason in withheld if id(part) not in unasked]
-
+    whole_scopes = _take_whole_memories(parts, withheld, request, remaining_tokens, measure)
     parts = _without_copies(parts, request, withheld)
     parts = _with_open_pairs(parts, requested, usable, request, now.date())
 
@@ -191,6 +182,27 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
         summary=_summary_line(kept, usable), hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(),
         assembled_at=now, tokenizer=request.tokenizer, withheld=text.count(HIDDEN),
     )  # fmt: skip
+
+
+def _take_whole_memories(
+    parts: list[Part],
+    withheld: list[tuple[Part, str]],
+    request: ContextRequest,
+    remaining_tokens: int,
+    measure: packing.Measure,
+) -> frozenset[str]:
+    """The names of the scopes whose MEMORY.md goes in whole. Their parts that do not answer the prompt are moved from
+    `withheld` to `parts`. `remaining_tokens`: tokens for all parts."""
+    if request.whole_memory_tokens == 0:
+        return frozenset()
+    room = remaining_tokens - request.budget + min(request.whole_memory_tokens or request.budget, request.budget)
+    weak = [part for part, reason in withheld if part.layer is Layer.MEMORY and reason in (NO_ANSWER, WEAK_ANSWER)]
+    memory = [*(part for part in parts if part.layer is Layer.MEMORY), *weak]
+    whole_scopes = packing.whole_memories(parts, memory, room, measure)
+    unasked = {id(part) for part in weak if part.scope in whole_scopes}
+    parts += [part for part in weak if id(part) in unasked]
+    withheld[:] = [(part, reason) for part, reason in withheld if id(part) not in unasked]
+    return whole_scopes
 
 
 def _with_shown_trails(parts: Sequence[Part]) -> list[Part]:

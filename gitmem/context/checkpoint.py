@@ -191,14 +191,14 @@ def _last_episode(
             continue
         agent = document.front_matter.get("agent", "")
         written = str(document.front_matter.get("session", ""))
-        own = session and not own_names.isdisjoint((written, written.partition("#")[0]))
-        if own or (config.agent and agent and agent != config.agent):
+        is_own = session and not own_names.isdisjoint((written, written.partition("#")[0]))
+        if is_own or (config.agent and agent and agent != config.agent):
             continue
-        found = _new_statements(layers.valid_pieces(document, lapsed()), known)
-        if not found:
+        new_pieces = _new_statements(layers.valid_pieces(document, lapsed()), known)
+        if not new_pieces:
             return Section("")
-        text = fence(as_markdown(found), name, (found[0].first, found[-1].last), note="episode")
-        part = layers.with_pieces(Part(Layer.EPISODE, name, "", 0.0, name), found)
+        text = fence(as_markdown(new_pieces), name, (new_pieces[0].first, new_pieces[-1].last), note="episode")
+        part = layers.with_pieces(Part(Layer.EPISODE, name, "", 0.0, name), new_pieces)
         return Section("The last session (data):\n" + text, (part,))
     return Section("")
 

@@ -44,7 +44,7 @@ def _part_with_code(part: Part, code: Mapping[str, CitedCode]) -> Part:
     if not cited:
         return part
     part = replace(part, code=tuple(cited))
-    if len([each for _, each in cited if each[0].state is CodeState.GONE]) < len(part.pieces):
+    if len([citations for _, citations in cited if citations[0].state is CodeState.GONE]) < len(part.pieces):
         return part
     return replace(
         part, code_gone=True, relevance=MIN_RELEVANCE, layer=Layer.MEMORY if part.layer is Layer.PINNED else part.layer

@@ -128,17 +128,17 @@ def prefer_nearest(
     of PREFERRED layers gain relevance, up to MAX_RAISED_RELEVANCE. `own_folders`: folders whose memory belongs to the
     whole repository.
     """
-    known: dict[str, dict[int, str]] = {}
+    folders_by_path: dict[str, dict[int, str]] = {}
 
     def folder(part: Part) -> str:
-        if part.path not in known:
-            known[part.path] = {}
+        if part.path not in folders_by_path:
+            folders_by_path[part.path] = {}
             document = read(part.path) if part.pieces else None
             if document is not None and may_be_scoped(document, own_folders):
-                found = document.statements
-                folders = folders_of(found, part.path, document.front_matter, own_folders)
-                known[part.path] = {each.first: name for each, name in zip(found, folders, strict=True)}
-        names = [known[part.path].get(piece.first, "") for piece in part.pieces]
+                statements = document.statements
+                folders = folders_of(statements, part.path, document.front_matter, own_folders)
+                folders_by_path[part.path] = {row.first: name for row, name in zip(statements, folders, strict=True)}
+        names = [folders_by_path[part.path].get(piece.first, "") for piece in part.pieces]
         return max(names, key=subject_folders.depth, default="")
 
     deepest: dict[str, str] = {}

@@ -64,9 +64,9 @@ def with_open_pairs(
         if part.scope in sources and part.path == MEMORY:
             facts_of.setdefault(part.scope, {}).update((row.fact.line, row) for row in _rows(part))
     sides: dict[tuple[str, str, int], OtherSide] = {}
-    for scope, known in facts_of.items():
+    for scope, scope_facts in facts_of.items():
         shown = [part for part in parts if part.scope == scope]
-        for (path, line), other in _Pairs(sources[scope], list(known.values()), today).other_sides(shown).items():
+        for (path, line), other in _Pairs(sources[scope], list(scope_facts.values()), today).other_sides(shown).items():
             sides[scope, path, line] = other
     if not sides:
         return list(parts)
@@ -75,11 +75,11 @@ def with_open_pairs(
 
 def _marked(part: Part, sides: Mapping[tuple[str, str, int], OtherSide]) -> Part:
     """The part with `differs` for each of its statements in `sides`, unless a later line replaces that statement."""
-    over = {line for line, _ in part.until}
+    amended = {line for line, _ in part.until}
     differs = []
     for piece in part.pieces:
         other_side = sides.get((part.scope, part.path, piece.first))
-        if other_side is not None and piece.first not in over:
+        if other_side is not None and piece.first not in amended:
             differs.append((piece.first, other_side))
     return replace(part, differs=tuple(differs)) if differs else part
 

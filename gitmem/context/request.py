@@ -41,9 +41,9 @@ def staged_paths(repo: Repository) -> tuple[str, ...]:
     return tuple(change.path for change in repo.staged_changes())
 
 
-def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
+def value_of(context: Context, max_age: int = MAX_AGE) -> dict[str, object]:
     """The JSON of docs/json.md, "context". `max_age`: seconds from its assembly to `fresh_until`."""
-    return {**json_object(made), "fresh_until": (made.assembled_at + timedelta(seconds=max_age)).isoformat()}
+    return {**json_object(context), "fresh_until": (context.assembled_at + timedelta(seconds=max_age)).isoformat()}
 
 
 def parse_place(value: str) -> tuple[str, int, int]:
@@ -87,15 +87,15 @@ def request_of(
     weights = Weights(
         config.context_similarity, config.context_recency, config.context_importance, config.context_decay
     )
-    warn = most = 0
+    warn = preset_characters = 0
     if preset := PRESETS.get(config.context_preset):
-        warn, most = preset.warn_characters, preset.max_characters
+        warn, preset_characters = preset.warn_characters, preset.max_characters
     if budget is None:
         budget = config.context_budget
     return ContextRequest(
         prompt=prompt, budget=budget, layer_limits=limits_of_layers(config.context_layer),
         transcript=conversation, weights=weights, min_best_evidence=config.context_evidence,
-        max_characters=max_characters or most, warn_characters=warn,
+        max_characters=max_characters or preset_characters, warn_characters=warn,
         **more,  # type: ignore[arg-type]
     )  # fmt: skip
 

@@ -55,7 +55,7 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
 def _line_value(line: LineVerdict) -> dict[str, Any]:
     edited = None
     if line.edits:
-        changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
+        changes = [{"what": key, "old": old or None, "new": new or None} for key, old, new in line.edits]
         edited = {"by": line.editor, "changes": changes}
     return {
         **json_object(line, "path line text state support? message?"),
@@ -118,7 +118,7 @@ def as_report(review: Review) -> Report:
             words = line.message or f"an agent added it in {line.commit[:12]}, and no promotion did"
             added.append(_finding(line.path, line.line, "unrecorded", Severity.BLOCK, words))
         elif line.state is State.EDITED:
-            words = f"{line.words}: {', '.join(what for what, _, _ in line.edits)}"
+            words = f"{line.words}: {', '.join(key for key, _, _ in line.edits)}"
             added.append(_finding(line.path, line.line, "edited", Severity.WARN, words))
     for warning in review.warnings:
         for remark in warning.remarks():

@@ -183,10 +183,10 @@ def marked(data: bytes) -> bytes:
     end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
     lines = data.split(b"\n")
     if lines[0].rstrip() == b"---":
-        for at, line in enumerate(lines[1:], 1):
+        for index, line in enumerate(lines[1:], 1):
             if line.rstrip() in (b"---", b"..."):
-                kept = [row for row in lines[1:at] if not row.startswith(b"promoted:")]
-                return b"\n".join([lines[0], *kept, b"promoted: true" + end[:-1], *lines[at:]])
+                kept = [row for row in lines[1:index] if not row.startswith(b"promoted:")]
+                return b"\n".join([lines[0], *kept, b"promoted: true" + end[:-1], *lines[index:]])
     return end.join([b"---", b"promoted: true", b"---", b""]) + data
 
 

@@ -119,11 +119,11 @@ def receipt_summary(repo: Repository) -> Receipts | None:
     from gitmem.promotion.lowered_importance import Receipts
     from gitmem.sessions.receipts import read, totals
 
-    found = read(repo.common_dir)
-    if not found:
+    receipts = read(repo.common_dir)
+    if not receipts:
         return None
-    days = {receipt.at.date() for receipt in found}
-    return Receipts(min(days), max(days), len(days), frozenset(totals(found).counts))
+    days = {receipt.at.date() for receipt in receipts}
+    return Receipts(min(days), max(days), len(days), frozenset(totals(receipts).counts))
 
 
 def load(common_dir: Path) -> Record:

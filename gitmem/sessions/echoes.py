@@ -50,8 +50,8 @@ class MemoryStatements:
     def has(self, text: str) -> bool:
         """Whether every sentence of `text` repeats one of the statements. False for an empty text and for a text with a
         question."""
-        found = sentences(text)
-        return bool(self.texts and found) and all(map(self._has_sentence, found))
+        parts = sentences(text)
+        return bool(self.texts and parts) and all(map(self._has_sentence, parts))
 
     def _has_sentence(self, sentence: str) -> bool:
         """Whether one of the MAX_COMPARED statements with most of its terms says all of the sentence; False for a
@@ -64,7 +64,8 @@ class MemoryStatements:
                 counts[number] += 1
         nearest = sorted(counts, key=lambda number: -counts[number])[:MAX_COMPARED]
         return any(
-            adds_nothing(sentence, self.texts[at]) or is_near_duplicate(sentence, self.texts[at]) for at in nearest
+            adds_nothing(sentence, self.texts[number]) or is_near_duplicate(sentence, self.texts[number])
+            for number in nearest
         )
 
 

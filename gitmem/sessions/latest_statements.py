@@ -65,7 +65,7 @@ def _is_replaced(old: PlacedFact, new: PlacedFact, *, perhaps: bool) -> bool:
     return judge(old, new, as_if_derived=True).asks or _differ_in_one_word(old.fact.text, new.fact.text)
 
 
-def _differ_in_one_word(one: str, other: str) -> bool:
+def _differ_in_one_word(claim: str, other_claim: str) -> bool:
     """Whether two claims differ in exactly one word in the same place: "use tabs" and "use spaces"."""
-    first, second = without_deciding_words(one).casefold().split(), without_deciding_words(other).casefold().split()
+    first, second = (without_deciding_words(text).casefold().split() for text in (claim, other_claim))
     return len(first) == len(second) > 1 and sum(a != b for a, b in zip(first, second, strict=True)) == 1

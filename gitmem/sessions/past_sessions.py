@@ -102,14 +102,14 @@ def list_sessions(files: Iterable[Path]) -> Listing:
     for path in files:
         try:
             if is_database(path):
-                found = _sessions_in_database(path)
+                file_sessions = _sessions_in_database(path)
             else:
-                found = _session_in_file(path)
+                file_sessions = _session_in_file(path)
         except OSError as error:
             left_out.append((str(path), f"cannot be read: {error.strerror}"))
             continue
-        sessions += found
-        if not found:
+        sessions += file_sessions
+        if not file_sessions:
             left_out.append((str(path), "holds no turn of a known host"))
     return Listing(by_start(sessions), tuple(left_out))
 

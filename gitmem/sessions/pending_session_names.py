@@ -21,15 +21,15 @@ def waiting_sessions(common_dir: Path) -> list[tuple[datetime, str]]:
     folder = common_dir / FOLDER
     if not folder.is_dir() or folder.is_symlink():
         return []
-    found = []
+    notes = []
     for name in os.listdir(folder):
         if not name.endswith(ENDING):
             continue
         try:
             value = parse_json(read_bytes(folder, name, HEAD).partition(b"\n")[0])
-            at, session = datetime.fromisoformat(value["at"]), str(value["session"])
+            time, session = datetime.fromisoformat(value["at"]), str(value["session"])
         except (OSError, OutsideRepository, ValueError, KeyError, TypeError):
             continue
-        if at.tzinfo is not None:
-            found.append((at, session))
-    return sorted(found)
+        if time.tzinfo is not None:
+            notes.append((time, session))
+    return sorted(notes)
