@@ -153,34 +153,19 @@ class FlushInput(NamedTuple):
 
 def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, task: FlushInput) -> FlushResult:
     """Write the new lines of a transcript and save the session's state. The caller holds the session's lock."""
-    root, state, now, _, ended = task
+    state, now, ended = task.state, task.now, task.ended
     agent = source.agent or config.agent
     spoken = dated(transcript.spoken(), now, now, now.tzinfo)
     turns = unread_turns(spoken if ended else _turns_up_to_person(spoken), state.turns)
     selected, notes = _select_by_day(turns, spoken, agent, config.memory_daily, task)
-    days = {(item.turn.at or now).date() for item in selected}
-    if selected:
-        memory = memory_statements(root, config.memory_daily, written_id(source.session), now)
-    else:
-        memory = NO_STATEMENTS
-    repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and memory.has(item.text)]
-    selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
-    forgotten = forgotten_texts(repo)
-    removed = [
-        item for item in selected if forgotten.masked(item.text) != item.text or forgotten.is_removed_text(item.core)
-    ]
-    selected = [item for item in selected if item not in removed]
-    stored = known_statements(root, config.memory_daily, now, days)
-    new_items, known_texts = not_in_memory(selected, stored._replace(ids=stored.ids | state.facts))
-    skipped = [SkippedText(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known_texts)]
-    skipped += [SkippedText(MASK, "a person took it out of memory") for _ in removed]
+    new_items, skipped = _new_items(repo, config, selected, source.session, task)
     lines: list[FlushedLine] = []
     masks: list[Mask] = []
 
     code = OpenedFiles(repo, transcript.turns)
 
     def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
-        """Append the items to the logs of their days, and add what was written to `kept` and `masks`. Returns, in
+        """Append the items to the logs of their days, and add what was written to `lines` and `masks`. Returns, in
         order, the items that the gate or the limit of a line's length refused, each with its message."""
         entries = [_entry(item, source.session, code) for item in items]
         if entries:
@@ -209,6 +194,28 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     save_state(repo.common_dir, source.session, with_activity(state, now, source.file))
     differs = rivals_at_lines(repo, [(line.path, line.line) for line in lines], now.date())
     return FlushResult(tuple(lines), tuple(skipped), notes, tuple(masks), differs)
+
+
+def _new_items(
+    repo: Repository, config: Config, selected: Sequence[Selected], session: str, task: FlushInput
+) -> tuple[list[Selected], list[SkippedText]]:
+    """(the items that memory lacks and that no person took out of it, the others with their reasons)."""
+    days = {(item.turn.at or task.now).date() for item in selected}
+    memory = NO_STATEMENTS
+    if selected:
+        memory = memory_statements(task.root, config.memory_daily, written_id(session), task.now)
+    repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and memory.has(item.text)]
+    selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
+    forgotten = forgotten_texts(repo)
+    removed = [
+        item for item in selected if forgotten.masked(item.text) != item.text or forgotten.is_removed_text(item.core)
+    ]
+    selected = [item for item in selected if item not in removed]
+    stored = known_statements(task.root, config.memory_daily, task.now, days)
+    new_items, known_texts = not_in_memory(selected, stored._replace(ids=stored.ids | task.state.facts))
+    skipped = [SkippedText(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known_texts)]
+    skipped += [SkippedText(MASK, "a person took it out of memory") for _ in removed]
+    return new_items, skipped
 
 
 def unread_turns(spoken: Sequence[Turn], read_keys: AbstractSet[str]) -> list[Turn]:
