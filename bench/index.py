@@ -125,13 +125,14 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     from gitmem.git.hooks.block import shim
     from gitmem.git.opening import open_repository
     from gitmem.index import freshness, index_file, indexer
+    from gitmem.index.blob_indexer import Work
     from gitmem.memory.snapshot import read_work_tree
 
     config = Config()
     repo = open_repository(root, os.environ)
     found: dict[str, float] = {}
     began = cpu()
-    works: list[indexer.Work] = []
+    works: list[Work] = []
     spent = timed(lambda: works.append(indexer.refresh(repo, config)))
     work = works[0]
     found["chunks"] = work.chunks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 from gitmem import linear_model
+from gitmem.git.opening import open_repository
+from tests.harness import Repo
 from tools.train import NAMES, main
 from tools.training import regression
 
@@ -60,3 +63,11 @@ def test_another_model_is_read_in_place_of_a_shipped_one_for_a_while() -> None:
         assert linear_model.load("anywhere.py", "people_logs.tsv") is learned
         assert linear_model.load(str(Path(linear_model.__file__).parent / "search/x.py"), "evidence.tsv").classes
     assert linear_model.load is shipped
+
+
+def test_the_trainer_of_evidence_sees_the_parts_that_a_context_chooses_from(repo: Repo) -> None:
+    repo.commit("start", {"memory/2026-02-05.md": "# 2026-02-05\n\n- The ferry to Hals leaves at nine\n"})
+    opened = open_repository(repo.path, os.environ)
+    shown, _ = import_module("tools.training.evidence").shown_for(opened, "when does the ferry to Hals leave?")
+    opened.close()
+    assert shown and {"share", "cosine"} <= shown[0].keys()

@@ -60,19 +60,19 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
 
     def noted(pairs: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
         nonlocal sure
-        asked = evidence.WeighedQuestion(parse(questions[0].text, today), assembly.table_of_words(), chunks)
-        for part, _ in pairs:
+        asked = evidence.WeighedQuestion(parse(questions[0].text, today), evidence.word_table(), chunks)
+        for part, _ in pairs:  # as it was found
             if part.layer in answering_parts.RECALLED and asked.total:
                 shown, certain = _of_text(asked, part.content)
                 found.extend(shown)
                 sure |= certain
         return whole(pairs, request, questions, today, chunks)
 
-    answering_parts.answering_parts = noted
+    assembly.answering_parts = noted
     try:
         recall.context(repo, prompt)
     finally:
-        answering_parts.answering_parts = whole
+        assembly.answering_parts = whole
     return found, sure
 
 
