@@ -44,6 +44,7 @@ LITERAL = ("--literal-pathspecs", *PATTERNS)
 SMALL_WINDOWS = ("-c", "core.packedGitLimit=256m", "-c", "core.packedGitWindowSize=16m")  # git fits into MAX_MEMORY
 MAX_MEMORY = 2 << 30  # bytes that git may take for a list of files
 NO_GIT = ("git is not installed or not on PATH", "install Git 2.36 or newer")  # message and hint of an error
+UNFILTERED = "git fetch --refetch --no-filter gets all of them"  # hint where a partial clone lacks objects
 PIECE_BYTES = 1 << 18  # read at once of a long output
 MAX_STDERR_BYTES = 4096  # kept of a process's error output
 
@@ -185,7 +186,10 @@ def _write_all(pipe: IO[bytes], data: bytes) -> None:
 
 
 def failure(command: str, stderr: bytes, code: int) -> GitFailed:
-    """The error for `git COMMAND`: the first line of its error output, or its exit code if it printed nothing."""
+    """The error for `git COMMAND`: the first line of its error output, or its exit code if it printed nothing. In a
+    partial clone that lacks an object, the error says how to get it, since we let Git fetch nothing by itself."""
+    if b"lazy fetching disabled" in stderr:
+        return GitFailed(Message("git {} needs objects that this partial clone left out", command), UNFILTERED)
     return GitFailed(f"git {command}: {first_line(os.fsdecode(stderr)) or code}")
 
 

@@ -56,3 +56,19 @@ def test_what_a_treeless_clone_left_out_is_fetched_and_scanned(clone: Repo, repo
     other.git("clone", "-q", "--filter=tree:0", f"file://{repo.path.with_name('gone')}", ".")
     repo.path.with_name("gone").rename(repo.path)
     assert other.mem("scan", *args, check=False).returncode == 3
+
+
+def test_why_says_in_a_partial_clone_how_to_get_the_objects_that_it_lacks(repo: Repo, tmp_path: Path) -> None:
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.commit("begin", {"MEMORY.md": "# Memory\n\n- We sing\n"})
+    repo.commit("more", {"MEMORY.md": "# Memory\n\n- We sing\n- We dance\n"})
+    place = tmp_path / "c"
+    file_allowed = ("-c", "protocol.file.allow=always")
+    repo.git(*file_allowed, "clone", "-q", "--filter=blob:none", f"file://{repo.path}", str(place))
+    clone = Repo(place, init=False)
+    done = clone.mem("why", "MEMORY.md:3", check=False)
+    assert done.returncode == 3
+    assert "git blame needs objects that this partial clone left out" in done.stderr
+    assert "hint: git fetch --refetch --no-filter" in done.stderr
+    clone.git(*file_allowed, "fetch", "-q", "--refetch", "--no-filter")
+    assert "We sing" in clone.mem("why", "MEMORY.md:3").stdout
