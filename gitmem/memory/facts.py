@@ -93,17 +93,17 @@ class Memory:
         characters."""
         if len(ident) < 4:
             return None
-        return next((e for e in self.entries if e.fact.id.startswith(ident)), None)
+        return next((entry for entry in self.entries if entry.fact.id.startswith(ident)), None)
 
     def below(self, entry: Entry) -> list[Fact]:
         """The facts that are indented below an entry, at any depth."""
         if entry.end == entry.fact.end:
             return []
-        return [each.fact for each in self.entries if entry.start < each.start <= entry.end]
+        return [other.fact for other in self.entries if entry.start < other.start <= entry.end]
 
     def at(self, line: int) -> Entry | None:
         """The entry whose lines contain `line`, the innermost if entries are nested; None without one."""
-        return next((e for e in reversed(self.entries) if e.start <= line <= e.end), None)
+        return next((entry for entry in reversed(self.entries) if entry.start <= line <= entry.end), None)
 
 
 def parse(data: bytes) -> Memory:
@@ -122,21 +122,21 @@ def parse_lines(lines: Sequence[str]) -> Memory:
     return Memory(tuple(lines), tuple(_entries(statements(bare, front, blocks))), headings)
 
 
-def _entries(found: Sequence[Statement]) -> list[Entry]:
+def _entries(parsed: Sequence[Statement]) -> list[Entry]:
     """The facts in order, with their last line, sub-items included, and the position of their parent among the entries
     (-1 without one)."""
-    titles = {statement.first: statement.text for statement in found if statement.form is Form.HEADING}
-    ends = [statement.last for statement in found]
-    for at in range(len(found) - 1, -1, -1):
-        if (parent := found[at].parent) >= 0:
-            ends[parent] = max(ends[parent], ends[at])
-    position: dict[int, int] = {}  # position of a statement -> position of its entry
+    titles = {statement.first: statement.text for statement in parsed if statement.form is Form.HEADING}
+    ends = [statement.last for statement in parsed]
+    for index in range(len(parsed) - 1, -1, -1):
+        if (parent := parsed[index].parent) >= 0:
+            ends[parent] = max(ends[parent], ends[index])
+    entry_positions: dict[int, int] = {}  # position of a statement -> position of its entry
     entries: list[Entry] = []
-    for at, statement in enumerate(found):
+    for index, statement in enumerate(parsed):
         if statement.has_content and statement.text:
-            position[at] = len(entries)
+            entry_positions[index] = len(entries)
             fact = fact_of(statement, titles.get(statement.heading, ""))
-            entries.append(Entry(fact, ends[at], statement.form, position.get(statement.parent, -1)))
+            entries.append(Entry(fact, ends[index], statement.form, entry_positions.get(statement.parent, -1)))
     return entries
 
 
@@ -157,9 +157,9 @@ def reviewed_facts(path: str, memory: Memory) -> list[Fact]:
     return [entry.fact for entry in entries if entry.form is Form.ITEM or not holds_instructions(path)]
 
 
-def lines_of(found: Iterable[Fact]) -> set[int]:
+def lines_of(facts: Iterable[Fact]) -> set[int]:
     """The line numbers that the facts of one file occupy."""
-    return {line for fact in found for line in range(fact.line, fact.end + 1)}
+    return {line for fact in facts for line in range(fact.line, fact.end + 1)}
 
 
 def split_lines(data: bytes) -> list[str]:
@@ -235,18 +235,18 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
     It goes above the first fact of that section whose `fact_date` is not later. Without such a heading a section
     `names[0]` is added at the end of the file, in an empty file below the title `# Memory`.
     """
-    place = _heading(memory, names)
-    if place:
-        return parse_lines(_inserted(memory, block, fact, place))
+    heading_line = _heading(memory, names)
+    if heading_line:
+        return parse_lines(_inserted(memory, block, fact, heading_line))
     lines = list(memory.lines)
-    end = memory.newline
+    line_end = memory.newline
     if lines and not lines[-1].endswith("\n"):
-        lines[-1] += end
+        lines[-1] += line_end
     if lines and lines[-1].strip():
-        lines.append(end)
+        lines.append(line_end)
     if not lines:
-        lines += [f"# Memory{end}", end]
-    return parse_lines([*lines, f"## {names[0]}{end}", end, *block])
+        lines += [f"# Memory{line_end}", line_end]
+    return parse_lines([*lines, f"## {names[0]}{line_end}", line_end, *block])
 
 
 def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names: Sequence[str]) -> Memory:
@@ -257,61 +257,61 @@ def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names
     if not others:
         return memory
     section = _section(memory, _heading(memory, names))[0]
-    above: dict[int, list[str]] = {}  # number of a line -> new lines after it
+    additions: dict[int, list[str]] = {}  # number of a line -> new lines after it
     for block, fact in others:
         day = fact_date(fact)
-        at = next((e.start - 1 for e in section if fact_date(e.fact) <= day), section[-1].end)
-        above.setdefault(at, []).extend(block)
+        line_above = next((entry.start - 1 for entry in section if fact_date(entry.fact) <= day), section[-1].end)
+        additions.setdefault(line_above, []).extend(block)
     lines: list[str] = []
     for number, line in enumerate(memory.lines):
-        lines += [*above.get(number, ()), line]
-    return parse_lines([*lines, *above.get(len(memory.lines), ())])
+        lines += [*additions.get(number, ()), line]
+    return parse_lines([*lines, *additions.get(len(memory.lines), ())])
 
 
 def _heading(memory: Memory, names: Sequence[str]) -> int:
     """The line of the first heading whose text is one of `names`, 0 without one."""
     wanted = {name.casefold() for name in names}
-    return next((n for n, _, text in memory.headings if text.casefold().rstrip(":") in wanted), 0)
+    return next((line for line, _, text in memory.headings if text.casefold().rstrip(":") in wanted), 0)
 
 
-def _section(memory: Memory, place: int) -> tuple[list[Entry], int]:
-    """(the top-level list items between line `place` and the next heading of any level, the number of that heading's
-    first line; without such a heading, the number after the last line). `place`: line of a heading; 0 for the file's
-    top."""
-    limit = next((n for n, _, _ in memory.headings if n > place), len(memory.lines) + 1)
-    if limit <= len(memory.lines):
-        line = memory.lines[limit - 1]
+def _section(memory: Memory, heading_line: int) -> tuple[list[Entry], int]:
+    """(the top-level list items between line `heading_line` and the next heading of any level, the number of that
+    heading's first line; without such a heading, the number after the last line). `heading_line`: line of a heading; 0
+    for the file's top."""
+    next_heading = next((number for number, _, _ in memory.headings if number > heading_line), len(memory.lines) + 1)
+    if next_heading <= len(memory.lines):
+        line = memory.lines[next_heading - 1]
         if _RULER.match(line) and not _HEADING.match(line):
-            limit -= 1  # the text line of a Setext heading
-    return [e for e in memory.items if place < e.start < limit], limit
+            next_heading -= 1  # the text line of a Setext heading
+    return [entry for entry in memory.items if heading_line < entry.start < next_heading], next_heading
 
 
-def _inserted(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
-    """The file's lines with `block` in the section whose heading is on line `place` (0: the top of the file).
+def _inserted(memory: Memory, block: Sequence[str], fact: Fact, heading_line: int) -> list[str]:
+    """The file's lines with `block` in the section whose heading is on line `heading_line` (0: the top of the file).
 
     The block goes above the first top-level item that is not newer than `fact`, else below the last item; in a section
     without items below its text.
     """
     lines = list(memory.lines)
-    section, limit = _section(memory, place)
+    section, next_heading = _section(memory, heading_line)
     day = fact_date(fact)
-    older = next((e for e in section if fact_date(e.fact) <= day), None)
+    older = next((entry for entry in section if fact_date(entry.fact) <= day), None)
     if older is not None:
-        at = older.start - 1
+        index = older.start - 1
     elif section:
-        at = section[-1].end
+        index = section[-1].end
     else:
-        at = place
-        end = limit - 1
-        while at < end and lines[at].strip():  # prose directly below the heading stays above its facts
-            at += 1
-        at = next((n for n in range(end, at, -1) if lines[n - 1].strip()), at)
+        index = heading_line
+        last_index = next_heading - 1
+        while index < last_index and lines[index].strip():  # prose directly below the heading stays above its facts
+            index += 1
+        index = next((number for number in range(last_index, index, -1) if lines[number - 1].strip()), index)
         block = [memory.newline, *block]
-        if at < len(lines) and lines[at].strip():
+        if index < len(lines) and lines[index].strip():
             block = [*block, memory.newline]
-    if at and not lines[at - 1].endswith("\n"):
-        lines[at - 1] += memory.newline
-    return [*lines[:at], *block, *lines[at:]]
+    if index and not lines[index - 1].endswith("\n"):
+        lines[index - 1] += memory.newline
+    return [*lines[:index], *block, *lines[index:]]
 
 
 def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
@@ -324,18 +324,18 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
     if entry.form is Form.CODE:
         raise ValueError("a fenced block is edited in the file itself")
     words = normalise(text)
-    new = bullet(words, meta, marker=marker_of(memory, entry))
+    replacement = bullet(words, meta, marker=marker_of(memory, entry))
     if entry.form is Form.ROW:
         comment = render_comment(tuple(meta))
         words = words.strip("| ")
-        new = f"{marker_of(memory, entry)}| {words} | {comment}".rstrip()
-    last = memory.lines[entry.fact.end - 1]
-    line = new + _line_end(last)
-    after = parse_lines([*memory.lines[: entry.start - 1], line, *memory.lines[entry.fact.end :]])
-    at = memory.entries.index(entry)
-    if len(after.entries) != len(memory.entries) or normalise(after.entries[at].fact.text) != words:
+        replacement = f"{marker_of(memory, entry)}| {words} | {comment}".rstrip()
+    last_line = memory.lines[entry.fact.end - 1]
+    line = replacement + _line_end(last_line)
+    updated = parse_lines([*memory.lines[: entry.start - 1], line, *memory.lines[entry.fact.end :]])
+    position = memory.entries.index(entry)
+    if len(updated.entries) != len(memory.entries) or normalise(updated.entries[position].fact.text) != words:
         raise ValueError("as Markdown the text would be more, or another thing, than the one statement it replaces")
-    return after
+    return updated
 
 
 def marker_of(memory: Memory, entry: Entry) -> str:
@@ -343,9 +343,9 @@ def marker_of(memory: Memory, entry: Entry) -> str:
     list item or quotation; of a fenced block the mark alone."""
     pattern = _MARKERS.get(entry.form)
     line = memory.lines[entry.start - 1]
-    mark = BYTE_ORDER_MARK if entry.start == 1 and line.startswith(BYTE_ORDER_MARK) else ""
-    match = pattern and pattern.match(line.removeprefix(mark))
-    return mark + (match[0] if match else "")
+    byte_order_mark = BYTE_ORDER_MARK if entry.start == 1 and line.startswith(BYTE_ORDER_MARK) else ""
+    match = pattern and pattern.match(line.removeprefix(byte_order_mark))
+    return byte_order_mark + (match[0] if match else "")
 
 
 def _line_end(line: str) -> str:
@@ -360,16 +360,16 @@ def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) 
     """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block has no comment")
-    own = memory.lines[entry.start - 1 : entry.fact.end]
-    bare = [line.rstrip("\r\n") for line in own]
+    old_lines = memory.lines[entry.start - 1 : entry.fact.end]
+    bare = [line.rstrip("\r\n") for line in old_lines]
     texts = [parse_comment(line)[0] if line.rstrip().endswith("-->") else line for line in bare]
     while len(texts) > 1 and not texts[-1].strip():  # the line had only the comment
         texts.pop()
     comment = render_comment(meta)
     if comment:
         texts[-1] = f"{texts[-1].rstrip()} {comment}"
-    ends = [*map(_line_end, own[: len(texts) - 1]), _line_end(own[-1])]
-    lines = [text + end for text, end in zip(texts, ends, strict=True)]
+    line_ends = [*map(_line_end, old_lines[: len(texts) - 1]), _line_end(old_lines[-1])]
+    lines = [text + end for text, end in zip(texts, line_ends, strict=True)]
     return parse_lines([*memory.lines[: entry.start - 1], *lines, *memory.lines[entry.fact.end :]])
 
 
@@ -382,11 +382,11 @@ def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str,
     refuses.
     """
     pairs = tuple(meta)
-    if ("supersedes", entry.fact.id) not in pairs:
-        pairs += (("supersedes", entry.fact.id),)
-    kind, old = dict(pairs).get("type"), entry.fact.get("type")
+    if (SUPERSEDES, entry.fact.id) not in pairs:
+        pairs += ((SUPERSEDES, entry.fact.id),)
+    new_type, old_type = dict(pairs).get("type"), entry.fact.get("type")
     has_lines_below = entry.end > entry.fact.end
-    if not kind or kind == old or not old or has_lines_below:
+    if not new_type or new_type == old_type or not old_type or has_lines_below:
         return update(memory, entry, text, pairs)
     return add(remove(memory, entry), text, pairs)
 

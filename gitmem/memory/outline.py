@@ -84,53 +84,53 @@ def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | 
     headings: list[Heading] = []
     fences: list[tuple[int, int]] = []
     tables: list[tuple[int, int]] = []
-    fence, opened = "", 0  # the mark of the open fence, "" without one, and its first line
-    table = 0  # the first line of the open table, 0 without one
-    blank = True  # no paragraph is open
+    fence_mark, fence_start = "", 0  # the mark of the open fence, "" without one, and its first line
+    table_start = 0  # the first line of the open table, 0 without one
+    outside_paragraph = True  # no paragraph is open
     for number, (line, following) in enumerate(zip(lines[front:], [*lines[front + 1 :], ""], strict=False), front + 1):
-        if not (fence or table) and _PROSE.match(line):
-            blank = False
+        if not (fence_mark or table_start) and _PROSE.match(line):
+            outside_paragraph = False
             continue
-        if fence:
-            if closes_fence(line, fence) and _indent(line) < 4:
-                fences.append((opened, number))
-                fence, blank = "", True
+        if fence_mark:
+            if closes_fence(line, fence_mark) and _indent(line) < 4:
+                fences.append((fence_start, number))
+                fence_mark, outside_paragraph = "", True
             continue
-        first = line[:1]
+        first_char = line[:1]
         if line.isspace():
-            first = ""
-        if not first and not anyway and line.strip(" \t"):
+            first_char = ""
+        if not first_char and not anyway and line.strip(" \t"):
             return None  # white space other than spaces and tabs: CommonMark does not call the line blank
-        if table and first != "|":
-            if first and not anyway and not (first == "#" and _ATX.match(line)):
+        if table_start and first_char != "|":
+            if first_char and not anyway and not (first_char == "#" and _ATX.match(line)):
                 return None
-            tables.append((table, number - 1))
-            table, blank = 0, True
-        if not first:
-            blank = True
+            tables.append((table_start, number - 1))
+            table_start, outside_paragraph = 0, True
+        if not first_char:
+            outside_paragraph = True
             continue
-        if first == "#" and (match := _ATX.match(line)):
+        if first_char == "#" and (match := _ATX.match(line)):
             headings.append(Heading(number, number, len(match[1]), _heading_text(match[2])))
-            blank = True
+            outside_paragraph = True
             continue
-        if first in "`~" and (fence := opening_fence(line)):
-            opened = number
+        if first_char in "`~" and (fence_mark := opening_fence(line)):
+            fence_start = number
             continue
-        if first == "|":
-            if table:
+        if first_char == "|":
+            if table_start:
                 continue
-            if blank and _is_table(line, following):
-                table = number
+            if outside_paragraph and _is_table(line, following):
+                table_start = number
                 continue
             if not anyway and _may_delimit(following):
                 return None
-        elif not anyway and first not in "#`~" and _needs_parser(line, blank, following):
+        elif not anyway and first_char not in "#`~" and _needs_parser(line, outside_paragraph, following):
             return None
-        blank = False
-    if fence:
-        fences.append((opened, len(lines)))
-    if table:
-        tables.append((table, len(lines)))
+        outside_paragraph = False
+    if fence_mark:
+        fences.append((fence_start, len(lines)))
+    if table_start:
+        tables.append((table_start, len(lines)))
     return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
 
 
@@ -141,33 +141,36 @@ def _is_table(head: str, delimiter: str) -> bool:
 
 def _indent(line: str) -> int:
     """Columns of white space before a line's text."""
-    wide = line.expandtabs(4)
-    return len(wide) - len(wide.lstrip(" "))
+    expanded = line.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip(" "))
 
 
-def _needs_parser(line: str, blank: bool, following: str) -> bool:
+def _needs_parser(line: str, outside_paragraph: bool, following: str) -> bool:
     """Whether a line that opens no heading, fence or table may open a block that only a parser can recognise.
 
-    `blank`: no paragraph is open before the line. `following`: the next line, which may make the line a table's head.
+    `outside_paragraph`: no paragraph is open before the line. `following`: the next line, which may make the line a
+    table's head.
     """
-    first = line[0]
-    if first in "><" and not _PLAIN_QUOTE.match(line):
+    first_char = line[0]
+    if first_char in "><" and not _PLAIN_QUOTE.match(line):
         return True
-    if first in "\t\v\f" or (first == "=" and not blank) or ("\t" in line and not _tabs_inside(line)):
+    if first_char in "\t\v\f" or ("\t" in line and not _tabs_inside(line)):
         return True
-    if first == "-" and not blank and not line.strip("- "):
+    if first_char == "=" and not outside_paragraph:
         return True
-    if first == " " and _INDENTED.match(line):
+    if first_char == "-" and not outside_paragraph and not line.strip("- "):
         return True
-    if first in " -*+0123456789" and _MARKER.match(line):
+    if first_char == " " and _INDENTED.match(line):
+        return True
+    if first_char in " -*+0123456789" and _MARKER.match(line):
         return True
     return "|" in line and _may_delimit(following)
 
 
 def _tabs_inside(line: str) -> bool:
     """Whether all tabs of a line come after the first character of its text."""
-    head = line.lstrip(" -*+0123456789.)")
-    return "\t" not in line[: len(line) - len(head) + 1]
+    text = line.lstrip(" -*+0123456789.)")
+    return "\t" not in line[: len(line) - len(text) + 1]
 
 
 def _may_delimit(line: str) -> bool:

@@ -187,41 +187,41 @@ class _Reader:
 
     def read(self) -> list[Statement]:
         """All statements in the order of their lines. To be called once."""
-        at, total = 1, len(self.lines)
+        line_number, line_count = 1, len(self.lines)
         if self.front:
             self.out.append(Statement(Form.FRONT_MATTER, 1, self.front))
-            at = self.front + 1
-        while at <= total:
-            at = self._block(at) + 1
+            line_number = self.front + 1
+        while line_number <= line_count:
+            line_number = self._block(line_number) + 1
         return self.out
 
-    def _block(self, at: int) -> int:
-        """Read the block that begins at line `at`, append its statements, return its last line."""
-        line = self.lines[at - 1]
+    def _block(self, number: int) -> int:
+        """Read the block that begins at line `number`, append its statements, return its last line."""
+        line = self.lines[number - 1]
         if not line or line.isspace():
-            return self._blank(at)
-        if at in self.headings:
-            return self._heading(self.headings[at])
-        if at in self.fences:
-            return self._fence(at, min(self.fences[at], len(self.lines)))
-        if at in self.tables:
-            return self._table(at, min(self.tables[at], len(self.lines)))
-        first = line.lstrip()[:1]
-        if first == "<" and line.lstrip().startswith("<!--") and not line.lstrip().startswith("<!-- mem"):
-            return self._comment(at)
-        if first in "<[" and _MARKUP.match(line.strip()):
-            return self._structure(Form.COMMENT, at, at)
-        if first in "-*_" and _RULE.match(line):
+            return self._blank(number)
+        if number in self.headings:
+            return self._heading(self.headings[number])
+        if number in self.fences:
+            return self._fence(number, min(self.fences[number], len(self.lines)))
+        if number in self.tables:
+            return self._table(number, min(self.tables[number], len(self.lines)))
+        first_char = line.lstrip()[:1]
+        if first_char == "<" and line.lstrip().startswith("<!--") and not line.lstrip().startswith("<!-- mem"):
+            return self._comment(number)
+        if first_char in "<[" and _MARKUP.match(line.strip()):
+            return self._structure(Form.COMMENT, number, number)
+        if first_char in "-*_" and _RULE.match(line):
             self.items.clear()
             self.lead = None
-            return self._structure(Form.RULE, at, at)
-        if first == ">":
-            return self._quote(at)
-        if first == "|":
-            return self._row(at, ())
-        if first in "-*+•0123456789" and (item := _ITEM.match(line)):
-            return self._item(at, item)
-        return self._paragraph(at)
+            return self._structure(Form.RULE, number, number)
+        if first_char == ">":
+            return self._quote(number)
+        if first_char == "|":
+            return self._row(number, ())
+        if first_char in "-*+•0123456789" and (match := _ITEM.match(line)):
+            return self._item(number, match)
+        return self._paragraph(number)
 
     # -- structure -------------------------------------------------------------------------------------------------
 
@@ -255,12 +255,12 @@ class _Reader:
             return self.lead.position
         return self.trail.bold
 
-    def _blank(self, at: int) -> int:
-        """Append the BLANK of the empty lines from line `at` on; return its last line."""
-        last = at
+    def _blank(self, first: int) -> int:
+        """Append the BLANK of the empty lines from line `first` on; return its last line."""
+        last = first
         while last < len(self.lines) and not self.lines[last].strip():
             last += 1
-        return self._structure(Form.BLANK, at, last)
+        return self._structure(Form.BLANK, first, last)
 
     def _heading(self, heading: Heading) -> int:
         """Append a heading, which ends all items; return its last line."""
@@ -275,32 +275,32 @@ class _Reader:
         ))  # fmt: skip
         return last
 
-    def _comment(self, at: int) -> int:
-        """Append the HTML comment that begins at line `at`, up to the line with `-->` or the last line; return its last
-        line."""
-        self._leave_items(_indent(self.lines[at - 1]))
-        last = at
+    def _comment(self, first: int) -> int:
+        """Append the HTML comment that begins at line `first`, up to the line with `-->` or the last line; return its
+        last line."""
+        self._leave_items(_indent(self.lines[first - 1]))
+        last = first
         while "-->" not in self.lines[last - 1] and last < len(self.lines):
             last += 1
-        return self._structure(Form.COMMENT, at, last)
+        return self._structure(Form.COMMENT, first, last)
 
     # -- content -----------------------------------------------------------------------------------------------------
 
     def _content(
-        self, form: Form, first: int, last: int, texts: Sequence[str], header: tuple[str, ...] = (), head: int = -1
+        self, form: Form, first: int, last: int, texts: Sequence[str], header: tuple[str, ...] = (), under: int = -1
     ) -> Statement:
-        """Append a statement with content. `head`: the position of the table's head, -1 outside a table."""
+        """Append a statement with content. `under`: the position of the table's head, -1 outside a table."""
         meta: Meta = ()
         if form is Form.CODE:
             text = " ".join(" ".join(texts).split())
         else:
             text, meta = _joined(texts)
         parent = self.items[-1].position if self.items else -1
-        if head < 0:
-            head = self._under()
+        if under < 0:
+            under = self._under()
         statement = Statement(
             form, first, last, text, self.trail.above, self._parents(), header, meta,
-            self.trail.day, self.trail.time, self.trail.line, parent, head,
+            self.trail.day, self.trail.time, self.trail.line, parent, under,
         )  # fmt: skip
         self.out.append(statement)
         return statement
@@ -315,65 +315,65 @@ class _Reader:
         """Append the head of a table (its first two lines) and each row; return `last`."""
         self._leave_items(_indent(self.lines[first - 1]))
         header = tuple(cell for cell in _cells(self.lines[first - 1]) if cell)
-        head = len(self.out)
+        head_position = len(self.out)
         self._structure(Form.TABLE_HEAD, first, min(first + 1, last))
         for number in range(first + 2, last + 1):
-            self._row(number, header, head)
+            self._row(number, header, head_position)
         return last
 
-    def _row(self, at: int, header: tuple[str, ...], head: int = -1) -> int:
+    def _row(self, number: int, header: tuple[str, ...], under: int = -1) -> int:
         """Append one table row; return its line. A rule (`|---|`) outside a table is a TABLE_HEAD."""
-        line = self.lines[at - 1]
+        line = self.lines[number - 1]
         if not header and not line.strip(" \t|:-"):
-            return self._structure(Form.TABLE_HEAD, at, at)
+            return self._structure(Form.TABLE_HEAD, number, number)
         self._leave_items(_indent(line))
         visible, _ = parse_comment(line)
-        self._content(Form.ROW, at, at, [" | ".join(_cells(visible)) + line[len(visible) :]], header, head)
-        return at
+        self._content(Form.ROW, number, number, [" | ".join(_cells(visible)) + line[len(visible) :]], header, under)
+        return number
 
-    def _quote(self, at: int) -> int:
-        """Append the statement of the paragraph of a quotation that begins at line `at` (from 1), up to an empty quoted
-        line or the next block; return its last line. An empty quoted line is a BLANK."""
-        last = at
-        self._leave_items(_indent(self.lines[at - 1]))
-        if not _unquoted(self.lines[at - 1]):
-            return self._structure(Form.BLANK, at, at)
+    def _quote(self, first: int) -> int:
+        """Append the statement of the paragraph of a quotation that begins at line `first` (from 1), up to an empty
+        quoted line or the next block; return its last line. An empty quoted line is a BLANK."""
+        last = first
+        self._leave_items(_indent(self.lines[first - 1]))
+        if not _unquoted(self.lines[first - 1]):
+            return self._structure(Form.BLANK, first, first)
         while last < len(self.lines) and not self._begins_block(last + 1):
             following = self.lines[last].lstrip()
             if not following.startswith(">") or not _unquoted(following):
                 break
             last += 1
-        texts = [_unquoted(line) for line in self.lines[at - 1 : last]]
-        self._content(Form.QUOTE, at, last, texts)
+        texts = [_unquoted(line) for line in self.lines[first - 1 : last]]
+        self._content(Form.QUOTE, first, last, texts)
         return last
 
-    def _item(self, at: int, match: re.Match[str]) -> int:
-        """Append the list item that begins at line `at` with its wrapped lines; return its last line. It ends the open
-        items that are not indented at least two columns less."""
-        line = self.lines[at - 1]
+    def _item(self, first: int, match: re.Match[str]) -> int:
+        """Append the list item that begins at line `first` with its wrapped lines; return its last line. It ends the
+        open items that are not indented at least two columns less."""
+        line = self.lines[first - 1]
         column = _indent(line)
         while self.items and column < self.items[-1].column + 2:
             self.items.pop()
         if self.lead is not None and column < self.lead.column:
             self.lead = None
-        last = self._last_wrapped(at, beyond=column)
-        texts = [line[match.end() :], *self.lines[at:last]]
-        statement = self._content(Form.ITEM, at, last, texts)
+        last = self._last_wrapped(first, marker_column=column)
+        texts = [line[match.end() :], *self.lines[first:last]]
+        statement = self._content(Form.ITEM, first, last, texts)
         self.items.append(_Open(column, len(self.out) - 1, trail_step(statement.text)))
         self.lead_has_list = True
         return last
 
-    def _paragraph(self, at: int) -> int:
-        """Append the paragraph that begins at line `at`; return its last line. A bold line outside lists is a heading.
-        A paragraph that ends with a colon leads what follows."""
-        line = self.lines[at - 1]
+    def _paragraph(self, first: int) -> int:
+        """Append the paragraph that begins at line `first`; return its last line. A bold line outside lists is a
+        heading. A paragraph that ends with a colon leads what follows."""
+        line = self.lines[first - 1]
         indent = _indent(line)
         self._leave_items(indent)
-        last = self._last_wrapped(at)
+        last = self._last_wrapped(first)
         self.lead = None
-        if at == last and not self.items and (title := _bold_title(line)):
-            return self._heading(Heading(at, at, BOLD_LEVEL, title))
-        statement = self._content(Form.PARAGRAPH, at, last, self.lines[at - 1 : last])
+        if first == last and not self.items and (title := _bold_title(line)):
+            return self._heading(Heading(first, first, BOLD_LEVEL, title))
+        statement = self._content(Form.PARAGRAPH, first, last, self.lines[first - 1 : last])
         topic = statement.text.strip("*_ ")
         if topic.endswith((":", "：")) and not self.items and topic.strip(":：*_ "):
             last_sentence = sentences(topic)[-1].strip(":：*_ ")
@@ -389,50 +389,52 @@ class _Reader:
         if not self.items and self.lead_has_list:
             self.lead = None  # its list has ended
 
-    def _last_wrapped(self, at: int, beyond: int = -1) -> int:
-        """The last line of the text that begins on line `at`: lines follow as long as none begins a block.
+    def _last_wrapped(self, first: int, marker_column: int = -1) -> int:
+        """The last line of the text that begins on line `first`: lines follow as long as none begins a block.
 
-        A metadata comment ends its statement. The wrapped lines of an item must be indented by more than `beyond`, the
-        column of its marker (-1: no such rule). CommonMark also adds a line at the margin to the item; in public
-        memories nearly all of 170 such lines are about something else than the item.
+        A metadata comment ends its statement. The wrapped lines of an item must be indented by more than
+        `marker_column`, the column of its marker (-1: no such rule). CommonMark also adds a line at the margin to the
+        item; in public memories nearly all of 170 such lines are about something else than the item.
         """
-        last = at
+        last = first
         while (
             last < len(self.lines)
             and not self._begins_block(last + 1)
             and not _ends_with_metadata(self.lines[last - 1])
-            and (beyond < 0 or _indent(self.lines[last]) > beyond)
+            and (marker_column < 0 or _indent(self.lines[last]) > marker_column)
         ):
             last += 1
         return last
 
-    def _begins_block(self, at: int) -> bool:
-        """Whether line `at`, below a line of text, begins a new block (CommonMark: it can interrupt a paragraph)."""
-        line = self.lines[at - 1]
-        bare = line.lstrip()
-        if not bare or at in self.headings or at in self.fences or at in self.tables:
+    def _begins_block(self, number: int) -> bool:
+        """Whether line `number`, below a line of text, begins a new block (CommonMark: it can interrupt a
+        paragraph)."""
+        line = self.lines[number - 1]
+        stripped = line.lstrip()
+        if not stripped or number in self.headings or number in self.fences or number in self.tables:
             return True
-        first = bare[0]
-        if first == ">":
-            return not self.lines[at - 2].lstrip().startswith(">")
-        if first == "<":
-            return bare.startswith("<!--") and not bare.startswith("<!-- mem")
-        if first == "|":
+        first_char = stripped[0]
+        if first_char == ">":
+            return not self.lines[number - 2].lstrip().startswith(">")
+        if first_char == "<":
+            return stripped.startswith("<!--") and not stripped.startswith("<!-- mem")
+        if first_char == "|":
             return True
-        if first in "-*_" and (_RULE.match(line) or _BOLD_LABEL.match(bare)):
+        if first_char in "-*_" and (_RULE.match(line) or _BOLD_LABEL.match(stripped)):
             return True
-        if first in "-*+•":
-            return bool(_ITEM.match(line)) and bool(bare[1:].strip())
-        if first.isdecimal() and (match := _ITEM.match(line)):
-            return match[2][:-1] == "1" or bool(self.items) or self._numbered(at - 1)
+        if first_char in "-*+•":
+            return bool(_ITEM.match(line)) and bool(stripped[1:].strip())
+        if first_char.isdecimal() and (match := _ITEM.match(line)):
+            return match[2][:-1] == "1" or bool(self.items) or self._numbered(number - 1)
         return False
 
-    def _numbered(self, at: int) -> bool:
-        """Whether the text above and on line `at` began as a numbered item: the next number then continues its list."""
-        while at >= 1 and self.lines[at - 1].strip():
-            if match := _ITEM.match(self.lines[at - 1]):
+    def _numbered(self, number: int) -> bool:
+        """Whether the text above and on line `number` began as a numbered item: the next number then continues its
+        list."""
+        while number >= 1 and self.lines[number - 1].strip():
+            if match := _ITEM.match(self.lines[number - 1]):
                 return match[2][0].isdecimal()
-            at -= 1
+            number -= 1
         return False
 
 
@@ -492,9 +494,9 @@ def _topic_day_time(heading: str) -> tuple[str, str, str]:
     text = " ".join(text.replace("**", "").split())
     if _DAY.match(text):
         return "", text[:10].replace(".", "-").replace("/", "-"), ""
-    timed = _TIMED.match(text)
-    if timed:
-        return (timed[2] or "").strip(), "", timed[1]
+    time_match = _TIMED.match(text)
+    if time_match:
+        return (time_match[2] or "").strip(), "", time_match[1]
     return text, "", ""
 
 
@@ -516,8 +518,8 @@ def _joined(texts: Iterable[str]) -> tuple[str, Meta]:
     meta: Meta = ()
     for line in texts:
         if line.rstrip().endswith("-->"):
-            line, own = parse_comment(line)
-            meta += own
+            line, comment_meta = parse_comment(line)
+            meta += comment_meta
         words += line.split()
     text = " ".join(words)
     if not text.isascii():
@@ -549,5 +551,5 @@ def _indent(line: str) -> int:
     text = line.lstrip(" ")
     if not text.startswith("\t"):
         return len(line) - len(text)
-    wide = line.expandtabs(_COLUMNS_PER_TAB)
-    return len(wide) - len(wide.lstrip())
+    expanded = line.expandtabs(_COLUMNS_PER_TAB)
+    return len(expanded) - len(expanded.lstrip())

@@ -110,27 +110,27 @@ def compare_topics(earlier: Topic, later: Topic) -> TopicMatch:
     return TopicMatch.ANOTHER
 
 
-def may_be_one_topic(one: Topic, other: Topic) -> bool:
+def may_be_one_topic(first: Topic, second: Topic) -> bool:
     """Whether a statement may stand for the other one: a topic is unknown, or one statement names the topic of the
     other word for word. False for topics that are only RELATED by forms of a word (`order`, `orders`)."""
-    found = {compare_topics(one, other), compare_topics(other, one)}
-    return not found.isdisjoint((TopicMatch.SAME, TopicMatch.UNKNOWN))
+    matches = {compare_topics(first, second), compare_topics(second, first)}
+    return not matches.isdisjoint((TopicMatch.SAME, TopicMatch.UNKNOWN))
 
 
 def as_topic(text: str) -> str:
     """A heading or an item as a topic, without the parts at its ends that only say when. "" when it names no thing, is
     a numbered step, is too long or is a sentence."""
-    bare = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
-    bare = _TRAILING.sub("", _MARKS.sub("", bare.strip())).strip()
-    if _names_nothing(bare) or _NUMBERED_STEP.match(bare):
+    topic = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
+    topic = _TRAILING.sub("", _MARKS.sub("", topic.strip())).strip()
+    if _names_nothing(topic) or _NUMBERED_STEP.match(topic):
         return ""
     for pattern in (_OPENING_PART, _CLOSING_PART):
-        found = pattern.search(bare)
-        if found and any(map(str.isdigit, found["part"])) and _names_nothing(found["part"]):
-            bare = bare[: found.start()] + bare[found.end() :]
-    if len(bare) > MAX_TOPIC_CHARS or bare.endswith(("!", "?", "！", "？")) or len(sentences(bare)) > 1:
+        match = pattern.search(topic)
+        if match and any(map(str.isdigit, match["part"])) and _names_nothing(match["part"]):
+            topic = topic[: match.start()] + topic[match.end() :]
+    if len(topic) > MAX_TOPIC_CHARS or topic.endswith(("!", "?", "！", "？")) or len(sentences(topic)) > 1:
         return ""
-    return bare
+    return topic
 
 
 def _names_nothing(text: str) -> bool:
@@ -152,31 +152,34 @@ def _topic_steps(trail: tuple[str, ...]) -> list[str]:
 def _names(context: str, topic: str) -> bool:
     """Whether a text has more than MIN_SHARED of the words of a topic as they are. Longer words of Hangul, Kana and Han
     count more, since they may be several words."""
-    own, words, squeezed = _words(topic), frozenset(_words(context)), _squeezed(context)
-    found = [word for word in own if word in words or (_is_wide(word) and len(word) > 1 and word in squeezed)]
-    return len(found) > MIN_SHARED * len(own) and _weight(found) > MIN_SHARED * _weight(own)
+    topic_words, context_words, squeezed = _words(topic), frozenset(_words(context)), _squeezed(context)
+    named = [
+        word for word in topic_words if word in context_words or (_is_wide(word) and len(word) > 1 and word in squeezed)
+    ]
+    return len(named) > MIN_SHARED * len(topic_words) and _weight(named) > MIN_SHARED * _weight(topic_words)
 
 
 def _may_name(context: str, topic: str) -> bool:
     """Whether a text has more than MIN_SHARED of the telling words of a topic, in any form."""
-    own, squeezed, stems = _telling_words(topic), _squeezed(context), {_stem(word) for word in _words(context)}
-    found = [word for word in own if _stem(word) in stems or (_is_wide(word) and word in squeezed)]
-    return len(found) > MIN_SHARED * len(own)
+    telling_words, squeezed = _telling_words(topic), _squeezed(context)
+    stems = {_stem(word) for word in _words(context)}
+    named = [word for word in telling_words if _stem(word) in stems or (_is_wide(word) and word in squeezed)]
+    return len(named) > MIN_SHARED * len(telling_words)
 
 
-def are_siblings(one: Topic, other: Topic) -> bool:
+def are_siblings(first: Topic, second: Topic) -> bool:
     """Whether two topics have a word in common, and each has a telling word that the other statement lacks in any form,
     as `project falcon` and `project eagle`. Days are no such words."""
-    own, others = ([*map(_stem, _telling_words(_DAY.sub(" ", topic.name)))] for topic in (one, other))
-    if set(own).isdisjoint(others):
+    first_stems, second_stems = ([*map(_stem, _telling_words(_DAY.sub(" ", topic.name)))] for topic in (first, second))
+    if set(first_stems).isdisjoint(second_stems):
         return False
-    return _lacks_one(other.context, own) and _lacks_one(one.context, others)
+    return _lacks_one(second.context, first_stems) and _lacks_one(first.context, second_stems)
 
 
 def _lacks_one(context: str, stems: Iterable[str]) -> bool:
     """Whether a text lacks one of the words, given by their stems."""
-    squeezed, known = _squeezed(context), {_stem(word) for word in _words(context)}
-    return any(stem not in known and not (_is_wide(stem) and stem in squeezed) for stem in stems)
+    squeezed, context_stems = _squeezed(context), {_stem(word) for word in _words(context)}
+    return any(stem not in context_stems and not (_is_wide(stem) and stem in squeezed) for stem in stems)
 
 
 def _words(text: str) -> list[str]:

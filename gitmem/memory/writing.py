@@ -90,15 +90,15 @@ class Added:
         return mask_counts(self.masks)
 
 
-def target_path(to: str, kind: str, text: str, day: str) -> str:
-    """The path of the file for a new line. `to`: "daily", "memory", a path, or "auto". `day`: the path of the daily
-    log.
+def target_path(to: str, kind: str, text: str, daily_path: str) -> str:
+    """The path of the file for a new line. `to`: "daily", "memory", a path, or "auto". `daily_path`: the path of the
+    daily log.
 
     "auto" chooses by type: MEMORY.md for the types of LASTING; AGENTS.md for a lesson, or TOOLS.md if its text has a
     backtick; the daily log for all others.
     """
     if to == "daily":
-        return day
+        return daily_path
     if to == "memory":
         return "MEMORY.md"
     if to != "auto":
@@ -109,13 +109,13 @@ def target_path(to: str, kind: str, text: str, day: str) -> str:
         return LESSONS[kind]
     if kind in LASTING:
         return "MEMORY.md"
-    return day
+    return daily_path
 
 
 def _ended_as(old: bytes, new: bytes) -> bytes:
     """The bytes `new` with CR LF line ends if all lines of `old` end with CR LF; else `new` as it is."""
-    ends = old.count(b"\r\n")
-    if not ends or ends != old.count(b"\n"):
+    crlf_count = old.count(b"\r\n")
+    if not crlf_count or crlf_count != old.count(b"\n"):
         return new
     return new.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
 
@@ -151,12 +151,12 @@ def add_and_commit(
     """
     plan = plan_of_committed_addition(repo, config, new_line, message_of, now=now)
     try:
-        (added, others), oid = commit(repo, plan)
+        (added, has_other_edits), oid = commit(repo, plan)
     except NotSigned as error:
         added = write(repo, plan_of_addition(repo, config, new_line, now=now))
         message = f"{error.message}; the line stands in {added.path}:{added.line}, not committed"
         raise NotSigned(message, error.hint) from None
-    return _compared(repo, added, now), oid, others
+    return _compared(repo, added, now), oid, has_other_edits
 
 
 def plan_of_committed_addition(
@@ -172,8 +172,8 @@ def plan_of_committed_addition(
     def plan(reading: Reading) -> CommitDraft[tuple[Added, bool]]:
         draft = plan_of(reading)
         before = {path: reading.raw(path) for path in draft.contents}
-        others = any(data is not None and not is_committed(repo, path, data) for path, data in before.items())
-        return CommitDraft(draft.contents, (draft.result, others), message_of(draft.result.text))
+        has_other_edits = any(data is not None and not is_committed(repo, path, data) for path, data in before.items())
+        return CommitDraft(draft.contents, (draft.result, has_other_edits), message_of(draft.result.text))
 
     return plan
 
@@ -212,10 +212,10 @@ def plan_of_addition(
     in_log = is_daily(path, config.memory_daily)
     is_fact = kind_of(path) is Kind.MEMORY and not in_log
     topic, *tags = [refuse_or_mask(label, path, config) for label in (new_line.topic.strip(), *new_line.tags)]
-    own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(tag.text for tag in tags))]
+    pairs = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(tag.text for tag in tags))]
     if not in_log:  # no heading of a section can have the topic
-        own.insert(1, (ABOUT, topic.text))
-    meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
+        pairs.insert(1, (ABOUT, topic.text))
+    meta: Meta = (*((key, value) for key, value in pairs if value), *new_line.more)
     if is_fact:
         meta = with_until(meta, config.retention, now.date())
     gated = _through_the_gate(text, meta, path, config)
@@ -223,23 +223,23 @@ def plan_of_addition(
     if is_fact:
         text = one_line(text)
     ensure_one_statement(text)
-    masks = tuple(mask for each in (gated, topic, *tags) for mask in each.masks)
+    masks = tuple(mask for redaction in (gated, topic, *tags) for mask in redaction.masks)
 
     def plan(reading: Reading) -> Draft[Added]:
-        old = reading.read(path) or b""
+        old_data = reading.read(path) or b""
         if reading.raw(path) is None:
             ensure_new_name_passes(path)
         match Kind.DAILY if in_log else kind_of(path):
             case Kind.MEMORY:
-                new, line = _with_fact(old, text, meta, path)
+                new_text, line = _with_fact(old_data, text, meta, path)
             case Kind.DAILY:
-                new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, topic.text)
+                new_text, line = append_entry(old_data.decode("utf-8", "surrogateescape"), text, meta, now, topic.text)
             case _:
-                new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
-        data = _ended_as(old, new.encode("utf-8", "surrogateescape"))
+                new_text, line = append_bullet(old_data.decode("utf-8", "surrogateescape"), text, meta)
+        data = _ended_as(old_data, new_text.encode("utf-8", "surrogateescape"))
         ensure_readable(path, data)
         added = Added(path, line, text, masks)
-        if data == old:
+        if data == old_data:
             return Draft({}, added)
         return Draft({path: data}, added)
 
@@ -275,30 +275,30 @@ def append_to_logs(
     ensure_agent_passes(agent or config.agent, config)
     root = repo.root
     times = [entry.at or now for entry in entries]
-    name, patterns = agent or config.agent, config.memory_daily
-    paths = [relative(root, log_path(when.date(), name, patterns)) for when in times]
+    agent_name, patterns = agent or config.agent, config.memory_daily
+    paths = [relative(root, log_path(time.date(), agent_name, patterns)) for time in times]
 
     def plan(reading: Reading) -> Draft[list[Added | Refused]]:
         logs: dict[str, str] = {}
-        done: list[Added | Refused] = []
-        for entry, when, path in zip(entries, times, paths, strict=True):
+        results: list[Added | Refused] = []
+        for entry, time, path in zip(entries, times, paths, strict=True):
             try:
                 ensure_short(entry.text)
                 gated, meta = gated_entry(entry, path, config)
             except UsageError as error:
-                done.append(Refused(error.message, error.hint))
+                results.append(Refused(error.message, error.hint))
                 continue
             except Refused as error:
-                done.append(error)
+                results.append(error)
                 continue
             if path not in logs:
                 logs[path] = (reading.read(path) or b"").decode("utf-8", "surrogateescape")
-            logs[path], line = append_entry(logs[path], gated.text, meta, when, topic)
-            done.append(Added(path, line, gated.text, gated.masks))
-        contents = {path: new.encode("utf-8", "surrogateescape") for path, new in logs.items()}
+            logs[path], line = append_entry(logs[path], gated.text, meta, time, topic)
+            results.append(Added(path, line, gated.text, gated.masks))
+        contents = {path: log.encode("utf-8", "surrogateescape") for path, log in logs.items()}
         for path, data in contents.items():
             ensure_readable(path, data)
-        return Draft(contents, done)
+        return Draft(contents, results)
 
     return write(repo, plan)
 
@@ -306,8 +306,8 @@ def append_to_logs(
 def gated_entry(entry: LogEntry, path: str, config: Config) -> tuple[Redaction, Meta]:
     """Scan a line for the log `path`: its text with secrets and personal data masked, and the pairs for its comment.
     Raises Refused if the gate refuses the line. The caller checks the length."""
-    own = [("type", entry.kind), ("origin", entry.origin)]
-    meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
+    pairs = [("type", entry.kind), ("origin", entry.origin)]
+    meta: Meta = (*((key, value) for key, value in pairs if value), *entry.more)
     return _through_the_gate(normalise(entry.text), meta, path, config), meta
 
 
@@ -369,16 +369,16 @@ def _with_fact(old: bytes, text: str, meta: Meta, path: str) -> tuple[str, int]:
     """
     memory = facts.parse(old)
     about = dict(meta).get(ABOUT, "")
-    known = _fact_about(memory, text, about)
-    if known is None:
+    fact = _fact_about(memory, text, about)
+    if fact is None:
         memory = facts.add(memory, text, meta)
-        known = _fact_about(facts.parse(memory.data()), text, about)
-    if known is None:
+        fact = _fact_about(facts.parse(memory.data()), text, about)
+    if fact is None:
         raise GitMemError(
             Message("'{}' has a fenced block or a comment that is not closed, and a fact in it is none", path),
             "close it in an editor",
         )
-    return memory.data().decode("utf-8", "surrogateescape"), known.line
+    return memory.data().decode("utf-8", "surrogateescape"), fact.line
 
 
 def _fact_about(memory: Memory, text: str, about: str) -> Fact | None:
@@ -411,15 +411,15 @@ def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = ""
     heading = f"## {now:%H:%M}"
     if topic:
         heading += f" - {topic}"
-    new = old
+    log = old
     if not old.strip():
-        new = f"# {now.date().isoformat()}\n"
-    if not new.endswith("\n"):
-        new += "\n"
-    last = next((line for line in reversed(new.splitlines()) if line.startswith("#")), "")
-    if last != heading:
-        new += f"\n{heading}\n\n"
-    return _bullet(new, text, meta)
+        log = f"# {now.date().isoformat()}\n"
+    if not log.endswith("\n"):
+        log += "\n"
+    last_heading = next((line for line in reversed(log.splitlines()) if line.startswith("#")), "")
+    if last_heading != heading:
+        log += f"\n{heading}\n\n"
+    return _bullet(log, text, meta)
 
 
 def append_bullet(old: str, text: str, meta: Meta) -> tuple[str, int]:
