@@ -140,14 +140,12 @@ def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, re
     return _with_rivals(repo, Correction(*commit(repo, plan), gated.masks), today)
 
 
-def _with_rivals(repo: Repository, done: Correction, today: date) -> Correction:
+def _with_rivals(repo: Repository, correction: Correction, today: date) -> Correction:
     """The correction with `differs`: the new texts compared with the other facts."""
     from gitmem.memory.new_statements import rivals_of_texts
 
-    return replace(
-        done,
-        differs=rivals_of_texts(repo, [(item.path, item.new_text) for item in done.removals if item.new_text], today),
-    )
+    texts = [(removal.path, removal.new_text) for removal in correction.removals if removal.new_text]
+    return replace(correction, differs=rivals_of_texts(repo, texts, today))
 
 
 def gated_text(text: str, path: str, config: Config) -> Redaction:
@@ -168,12 +166,12 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
 
     def plan(reading: Reading) -> Draft:
         memory, entry = _entry_to_replace(reading, config, path, line, text)
-        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact.meta)), new_text=text)
+        removal = Removal(path, entry.fact, tuple(cited_spans(entry.fact.meta)), new_text=text)
         with as_usage_error(path, entry):
             # A new text was compared with no other fact, and does not supersede itself.
             meta = [pair for pair in entry.fact.meta if pair[0] != BESIDE and pair != (SUPERSEDES, fact_id(text))]
-            new = memory_facts.update(memory, entry, text, meta)
-        return _draft(config, MessageParts(CORRECTED, reason), [taken], {path: new})
+            edited = memory_facts.update(memory, entry, text, meta)
+        return _draft(config, MessageParts(CORRECTED, reason), [removal], {path: edited})
 
     return plan
 
@@ -206,16 +204,16 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         meta.append(("from", today.isoformat()))
         meta = list(with_until(tuple(meta), config.retention, today))
         with as_usage_error(path, entry):
-            new = memory_facts.supersede(memory, entry, text, meta)
-            moved = archiving.superseded_entry(entry.fact, fact_id(text), today)
-        taken = Removal(path, entry.fact, (), new_text=text)  # the sources of the old text do not say the new one
-        memories = {path: new}
+            superseding = memory_facts.supersede(memory, entry, text, meta)
+            archived = archiving.superseded_entry(entry.fact, fact_id(text), today)
+        removal = Removal(path, entry.fact, (), new_text=text)  # the sources of the old text do not say the new one
+        memories = {path: superseding}
         if kind(path) is Kind.MEMORY:
-            old = b""
-            if reading.read(moved.path) is not None:
-                old = reading.committed(moved.path)
-            memories[moved.path] = memory_facts.parse(archiving.archive(old, [moved]))
-        return _draft(config, MessageParts(SUPERSEDED, reason), [taken], memories)
+            archive_data = b""
+            if reading.read(archived.path) is not None:
+                archive_data = reading.committed(archived.path)
+            memories[archived.path] = memory_facts.parse(archiving.archive(archive_data, [archived]))
+        return _draft(config, MessageParts(SUPERSEDED, reason), [removal], memories)
 
     return plan
 
@@ -290,11 +288,11 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
-        taken = Removal(path, entry.fact, tuple(cited_spans(entry.fact.meta)), below=tuple(memory.below(entry)))
-        what = "forget 1 fact"
-        if taken.below:
-            what += f" and {len(taken.below)} below it"
-        return _draft(config, MessageParts(what, reason), [taken], {path: memory_facts.remove(memory, entry)})
+        removal = Removal(path, entry.fact, tuple(cited_spans(entry.fact.meta)), below=tuple(memory.below(entry)))
+        subject = "forget 1 fact"
+        if removal.below:
+            subject += f" and {len(removal.below)} below it"
+        return _draft(config, MessageParts(subject, reason), [removal], {path: memory_facts.remove(memory, entry)})
 
     return plan
 
@@ -313,10 +311,10 @@ def revert(
         return Correction(_facts_to_revert(repo, selector, Reading(repo))[0], "")
 
     def plan(reading: Reading) -> Draft:
-        taken, memories = _facts_to_revert(repo, selector, reading)
-        what = f"revert {counted(len(taken), 'fact')} from {selector}"
-        account = MessageParts(what, reason or f"taken back: {selector}", reverted=str(selector))
-        return _draft(config, account, taken, memories)
+        removals, memories = _facts_to_revert(repo, selector, reading)
+        subject = f"revert {counted(len(removals), 'fact')} from {selector}"
+        account = MessageParts(subject, reason or f"taken back: {selector}", reverted=str(selector))
+        return _draft(config, account, removals, memories)
 
     return Correction(*commit(repo, plan))
 
@@ -331,25 +329,25 @@ def _facts_to_revert(
         ledger = read_ledger(repo, ["HEAD"])
     chosen = facts_from(repo, selector, ledger)
     removed_ids = {fact.id for _, fact in chosen}
-    taken: list[Removal] = []
+    removals: list[Removal] = []
     memories: dict[str, Memory] = {}
     for path, fact in chosen:
         memory = memories.get(path) or memory_facts.parse(reading.committed(path))
-        same = [entry for entry in memory.entries if entry.fact.id == fact.id]
-        if not same:
+        matches = [entry for entry in memory.entries if entry.fact.id == fact.id]
+        if not matches:
             continue
-        entry = next((entry for entry in same if entry.fact.trail == fact.trail), same[0])
+        entry = next((entry for entry in matches if entry.fact.trail == fact.trail), matches[0])
         digest = text_hash(fact.text)
         spans = tuple(cited_spans(fact.meta) or dict.fromkeys(ledger.sources.get(digest, [])))
-        before = _superseded_fact(repo, ledger.by_hash.get(digest, ""), path, fact, removed_ids)
-        if before:
-            taken.append(Removal(path, fact, spans, restored=before.text))
-            memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
-            memories |= _without_archived(repo, reading, memories, before.id)
+        superseded = _superseded_fact(repo, ledger.by_hash.get(digest, ""), path, fact, removed_ids)
+        if superseded:
+            removals.append(Removal(path, fact, spans, restored=superseded.text))
+            memories[path] = memory_facts.update(memory, entry, superseded.text, superseded.meta)
+            memories |= _without_archived(repo, reading, memories, superseded.id)
         else:
-            taken.append(Removal(path, fact, spans, below=tuple(memory.below(entry))))
+            removals.append(Removal(path, fact, spans, below=tuple(memory.below(entry))))
             memories[path] = memory_facts.remove(memory, entry)
-    return tuple(taken), memories
+    return tuple(removals), memories
 
 
 def facts_from(repo: Repository, selector: Selector, ledger: Ledger) -> list[tuple[str, Fact]]:
@@ -408,8 +406,8 @@ class Evidence:
     def has_trailer(self, fact: Fact, key: str, value: str) -> bool:
         """Whether the commit that promoted or wrote the fact has this trailer."""
         blocks = (self.promotions.get(text_hash(fact.text), ()), self.writers.get(fact.id, ()))
-        found = (nfc_name(each) for block in blocks for each in trailers.values(block, key))
-        return nfc_name(value) in found
+        recorded_values = (nfc_name(recorded) for block in blocks for recorded in trailers.values(block, key))
+        return nfc_name(value) in recorded_values
 
 
 def comes_from(selector: Selector, fact: Fact, evidence: Evidence) -> bool:
@@ -488,9 +486,9 @@ def _promotions(repo: Repository, digests: Iterable[str], ledger: Ledger) -> dic
 
 def _writers(repo: Repository, head: str, facts: Iterable[Fact]) -> dict[str, Sequence[trailers.Trailer]]:
     """Fact id -> the trailers of the commit that wrote it; without trailers no entry."""
-    found = writers(repo, head, facts)
-    rows = {ident: trailers.memory_trailers(writer.commit.message) for ident, writer in found.items()}
-    return {ident: block for ident, block in rows.items() if block}
+    writers_by_fact = writers(repo, head, facts)
+    blocks = {ident: trailers.memory_trailers(writer.commit.message) for ident, writer in writers_by_fact.items()}
+    return {ident: block for ident, block in blocks.items() if block}
 
 
 def _additions(repo: Repository, adding: Commit) -> tuple[dict[str, frozenset[str]], frozenset[str]]:
@@ -502,32 +500,32 @@ def _additions(repo: Repository, adding: Commit) -> tuple[dict[str, frozenset[st
     for change in repo.changes("".join(adding.parents[:1]), adding.oid):
         if not change.path.endswith(".md") or not change.new_oid.strip("0"):
             continue
-        old: list[str] = []
+        old_lines: list[str] = []
         if change.old_oid.strip("0"):
-            old = blob_lines(repo.read(change.old_oid))
+            old_lines = blob_lines(repo.read(change.old_oid))
         lines = blob_lines(repo.read(change.new_oid))
-        new = frozenset(lines) - frozenset(old)
-        added[change.path] = new
+        added_lines = frozenset(lines) - frozenset(old_lines)
+        added[change.path] = added_lines
         if kind(change.path) in (Kind.MEMORY, Kind.ARCHIVE):
             facts = memory_facts.parse_lines(lines).facts
-            texts |= {fact.text for fact in facts if new.intersection(lines[fact.line - 1 : fact.end])}
-            texts_before |= {fact.text for fact in memory_facts.parse_lines(old).facts}
+            texts |= {fact.text for fact in facts if added_lines.intersection(lines[fact.line - 1 : fact.end])}
+            texts_before |= {fact.text for fact in memory_facts.parse_lines(old_lines).facts}
     return added, frozenset(texts - texts_before)
 
 
 def _superseded_fact(repo: Repository, oid: str, path: str, fact: Fact, removed_ids: set[str]) -> Fact | None:
     """The fact that `fact` superseded, as the file was before the promotion `oid`; None when there is none, when it is
     removed too, and when the commit before does not have it."""
-    ident = fact.get("supersedes")
+    ident = fact.get(SUPERSEDES)
     if not ident or not oid or any(removed.startswith(ident) for removed in removed_ids):
         return None
     superseding = repo.commit(oid)
     if not superseding.parents:
         return None
     for entry in repo.entries(superseding.parents[0], [path]):
-        before = memory_facts.parse(repo.read(entry.oid)).find(ident)
-        if before:
-            return before.fact
+        superseded = memory_facts.parse(repo.read(entry.oid)).find(ident)
+        if superseded:
+            return superseded.fact
     return None
 
 
@@ -537,13 +535,13 @@ def _without_archived(
     """Path -> archive without the superseded fact `ident`, for each archive that has it. `memories`: files that are
     changed already."""
     entries = repo.entries(repo.head() or "", ["memory/archive"])
-    found: dict[str, Memory] = {}
+    changed_archives: dict[str, Memory] = {}
     for path in [entry.path for entry in entries if kind(entry.path) is Kind.ARCHIVE]:
         memory = memories.get(path) or memory_facts.parse(reading.committed(path))
-        for entry in [each for each in memory.entries if each.fact.id == ident]:
+        for entry in [candidate for candidate in memory.entries if candidate.fact.id == ident]:
             if entry.fact.get(memory_facts.SUPERSEDED_BY):
-                found[path] = memory = memory_facts.remove(memory, memory.find(ident) or entry)
-    return found
+                changed_archives[path] = memory = memory_facts.remove(memory, memory.find(ident) or entry)
+    return changed_archives
 
 
 # -- one commit ----------------------------------------------------------------------------------------------
@@ -581,42 +579,43 @@ def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Mem
     return memory, entry
 
 
-def _draft(config: Config, account: MessageParts, taken: Sequence[Removal], new: Mapping[str, Memory]) -> Draft:
-    """The commit of the files `new`. Raises Refused when the gate refuses the reason."""
-    message = message_of(config, account, taken)
-    return CommitDraft({path: memory.data() for path, memory in new.items()}, tuple(taken), message)
+def _draft(config: Config, account: MessageParts, removals: Sequence[Removal], memories: Mapping[str, Memory]) -> Draft:
+    """The commit of the files `memories`. Raises Refused when the gate refuses the reason."""
+    message = message_of(config, account, removals)
+    return CommitDraft({path: memory.data() for path, memory in memories.items()}, tuple(removals), message)
 
 
-def message_of(config: Config, account: MessageParts, taken: Sequence[Removal]) -> str:
-    """The message of the commit that removes the facts `taken`. Raises Refused when the gate refuses the reason."""
+def message_of(config: Config, account: MessageParts, removals: Sequence[Removal]) -> str:
+    """The message of the commit that removes the facts `removals`. Raises Refused when the gate refuses the reason."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
 
     reason = refuse_or_mask_text(" ".join(account.reason.split()), MESSAGE, config)
     lines = [f"memory: {account.what}", ""]
-    for item in taken:
-        row = f"- {encode(item.path)}:{item.fact.line} {item.fact.id}"
-        if fact_type := item.fact.get("type"):
+    for removal in removals:
+        row = f"- {encode(removal.path)}:{removal.fact.line} {removal.fact.id}"
+        if fact_type := removal.fact.get("type"):
             row += f" ({encode(fact_type)})"
         lines.append(row)
-        lines += [f"  {render_span(span)}" for span in item.sources]
+        lines += [f"  {render_span(span)}" for span in removal.sources]
     lines += account.lines
     rejected = [
-        trailers.Link(span, item.path, text_hash(item.fact.text)) for item in taken for span in item.sources or (None,)
-    ]
+        trailers.Link(span, removal.path, text_hash(removal.fact.text))
+        for removal in removals for span in removal.sources or (None,)
+    ]  # fmt: skip
     rejected += [
-        trailers.Link(span, item.path, text_hash(fact.text))
-        for item in taken for fact in item.below for span in cited_spans(fact.meta) or (None,)
+        trailers.Link(span, removal.path, text_hash(fact.text))
+        for removal in removals for fact in removal.below for span in cited_spans(fact.meta) or (None,)
     ]  # fmt: skip
     sources = [
-        trailers.Link(span, item.path, text_hash(item.new_text))
-        for item in taken
-        if item.new_text
-        for span in item.sources
+        trailers.Link(span, removal.path, text_hash(removal.new_text))
+        for removal in removals
+        if removal.new_text
+        for span in removal.sources
     ]
     rewrite = ""
-    in_logs = any(is_daily(item.path, config.memory_daily) for item in taken)
-    if account.rewrites or len(taken) >= BULK_LINES or in_logs:
+    changes_logs = any(is_daily(removal.path, config.memory_daily) for removal in removals)
+    if account.rewrites or len(removals) >= BULK_LINES or changes_logs:
         rewrite = reason or account.what
     recorded = trailers.CommitRecord(
         rejected=tuple(rejected),
