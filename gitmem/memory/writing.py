@@ -197,18 +197,9 @@ def plan_of_addition(
     text = normalise(new_line.text)
     if not text:
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
-    path = relative(
-        repo.root,
-        target_path(
-            new_line.to, new_line.kind, text, log_path(now.date(), new_line.agent or config.agent, config.memory_daily)
-        ),
-    )
-    if not path.endswith(".md"):
-        raise UsageError(Message("'{}' is not a Markdown file", path), "memory files end in .md")
-    if not is_memory_path(repo, config, path):
-        raise UsageError(
-            Message("'{}' is no file of memory", path), "name one below memory/; mem.memoryPaths adds files"
-        )
+    daily_path = log_path(now.date(), new_line.agent or config.agent, config.memory_daily)
+    path = relative(repo.root, target_path(new_line.to, new_line.kind, text, daily_path))
+    _ensure_memory_path(repo, config, path)
     in_log = is_daily(path, config.memory_daily)
     is_fact = kind_of(path) is Kind.MEMORY and not in_log
     topic, *tags = [refuse_or_mask(label, path, config) for label in (new_line.topic.strip(), *new_line.tags)]
@@ -322,6 +313,16 @@ def ensure_agent_passes(agent: str, config: Config) -> None:
     if masks:
         raise Refused(
             Message("not written: the agent's name has {}", masked_rules(masks)), "give the agent a name without it"
+        )
+
+
+def _ensure_memory_path(repo: Repository, config: Config, path: str) -> None:
+    """Raise UsageError for the path of a file that is not Markdown or not memory."""
+    if not path.endswith(".md"):
+        raise UsageError(Message("'{}' is not a Markdown file", path), "memory files end in .md")
+    if not is_memory_path(repo, config, path):
+        raise UsageError(
+            Message("'{}' is no file of memory", path), "name one below memory/; mem.memoryPaths adds files"
         )
 
 
