@@ -53,8 +53,8 @@ def repository_path_of(repo: Repository, path: str) -> str:
     repository, OutsideRepository as `worktree.relative`."""
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
-    place = relative(repo.root, path, Path.cwd())
-    return "" if place == "." else place
+    relative_path = relative(repo.root, path, Path.cwd())
+    return "" if relative_path == "." else relative_path
 
 
 def _path(repo: Repository, typed: str) -> str:

@@ -29,7 +29,7 @@ from gitmem.json_values import json_object
 from gitmem.memory import writing
 from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.memory.writing import NewLine
+from gitmem.memory.writing import Added, NewLine
 from gitmem.plural import counted
 from gitmem.provenance.trailers import message_of_line
 
@@ -103,11 +103,11 @@ def command(**given: Any) -> None:
     options = AddOptions(**given)
     repo, config = open_here()
     config = with_kept_data(config, options.keep)
-    words = " ".join(options.text)
-    if words == "-":
-        words = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")  # the gate refuses what is no UTF-8
+    text = " ".join(options.text)
+    if text == "-":
+        text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")  # the gate refuses what is no UTF-8
     if options.edit:
-        words = _edited(repo, words)
+        text = _edited(repo, text)
     elif not options.text:
         raise UsageError("say what to add", 'git mem add "what happened", or git mem add --edit')
     if options.to in OTHER_MEMORIES:
@@ -117,19 +117,19 @@ def command(**given: Any) -> None:
             raise UsageError("--commit goes without --to organisation and user", "there the line is a commit already")
         if options.topic:
             raise UsageError("--topic goes without --to organisation and user", "say in the words what they are about")
-        _offer(config, words, options)
+        _offer(config, text, options)
         return
     if options.dry_run:
         raise UsageError("--dry-run goes with --to organisation or user")
-    _add(repo, config, words, options)
+    _add(repo, config, text, options)
 
 
-def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> None:
-    """Write the line, commit it with `--commit`, and print its place, its masks and how many files are no longer
-    searched. Raises Refused by the gate, and the other errors of `writing.add` and `citation_pairs`."""
-    before = _notes(repo, config)
-    line = writing.NewLine(
-        words,
+def _add(repo: Repository, config: Config, text: str, options: AddOptions) -> None:
+    """Write the line, commit it with `--commit`, and print the result and how many files are no longer searched.
+    Raises Refused by the gate, and the other errors of `writing.add` and `citation_pairs`."""
+    searched_before = _notes(repo, config)
+    new_line = NewLine(
+        text,
         options.kind or "",
         to=options.to,
         agent=options.agent,
@@ -138,28 +138,38 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
         topic=options.topic,
         more=citation_pairs(repo, options.cites),
     )
-    commit = ""
+    oid = ""
     if options.commit:
 
-        def message_of(text: str) -> str:
-            return message_of_line(text, line.agent or config.agent)
+        def message_of(written: str) -> str:
+            return message_of_line(written, new_line.agent or config.agent)
 
-        added, commit, others = writing.add_and_commit(repo, config, line, message_of, now=now())
+        added, oid, has_other_edits = writing.add_and_commit(repo, config, new_line, message_of, now=now())
     else:
-        added, others = writing.add(repo, config, line, now=now()), False
+        added, has_other_edits = writing.add(repo, config, new_line, now=now()), False
+    _report(repo, added, oid, options, has_other_edits=has_other_edits)
+    if searched_before and (dropped := len(searched_before - _searched(repo, config))):
+        files = counted(dropped, "other Markdown file is", "other Markdown files are")
+        say(f"note: memory is what is in memory/ from now on; {files} no longer searched")
+        say("hint: git mem init --adopt keeps them searched and gated")
+
+
+def _report(repo: Repository, added: Added, oid: str, options: AddOptions, *, has_other_edits: bool) -> None:
+    """Print the place of the line, its masks and its rivals. `oid`: its commit, "" without one. `has_other_edits`:
+    whether that commit has other edits of the file too."""
     if options.as_json:
-        value = json_object(added)
+        answer = json_object(added)
         if options.commit:
-            value["commit"] = commit or None
-        write_json(value)
+            answer["commit"] = oid or None
+        write_json(answer)
     else:
         write(f"{added.path}:{added.line}\n")
-        if commit:
-            say(f"committed {commit[:12]}")
+        if oid:
+            say(f"committed {oid[:12]}")
         elif options.commit:
             say("it says so already; nothing was committed")
-        say_if_detached(repo, commit)
-    if others:
+        say_if_detached(repo, oid)
+    if has_other_edits:
         say(f"note: other edits of {escape(added.path, '')} that were not committed are in that commit too")
     say_masked(added.masks)
     if added.ignored:
@@ -167,24 +177,19 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
         say(f"hint: git add --force -- {shlex.quote(added.path)}, or take the rule out of .gitignore")
     if not options.as_json:
         say_rivals(added.differs, each=False)
-    dropped = before and len(before - _searched(repo, config))
-    if dropped:
-        files = counted(dropped, "other Markdown file is", "other Markdown files are")
-        say(f"note: memory is what is in memory/ from now on; {files} no longer searched")
-        say("hint: git mem init --adopt keeps them searched and gated")
 
 
-def _edited(repo: Repository, words: str) -> str:
-    """`words` as the person edited them in Git's editor, without lines that begin with `#`. Raises UsageError if there
+def _edited(repo: Repository, text: str) -> str:
+    """`text` as the person edited it in Git's editor, without lines that begin with `#`. Raises UsageError if there
     is neither a terminal nor the variable GIT_EDITOR, and for an empty or unsaved text."""
     if "GIT_EDITOR" not in os.environ and not sys.stdin.isatty():
         raise UsageError("--edit needs a terminal", 'git mem add "what happened"')
-    kept = [
-        line for line in (edit_text(repo, f"{words}\n{EDITOR_COMMENT}") or "").splitlines() if not line.startswith("#")
+    kept_lines = [
+        line for line in (edit_text(repo, f"{text}\n{EDITOR_COMMENT}") or "").splitlines() if not line.startswith("#")
     ]
-    if not "".join(kept).strip():
+    if not "".join(kept_lines).strip():
         raise UsageError("there is nothing to add: the text was left empty")
-    return "\n".join(kept)
+    return "\n".join(kept_lines)
 
 
 def _notes(repo: Repository, config: Config) -> set[str]:
@@ -200,26 +205,26 @@ def _searched(repo: Repository, config: Config) -> set[str]:
     return set(read_work_tree(repo, config.memory_paths).file_stats)
 
 
-def _offer(config: Config, words: str, options: AddOptions) -> None:
+def _offer(config: Config, text: str, options: AddOptions) -> None:
     """Offer the line to another memory, and print the outcome."""
     from gitmem.cli.forge_access import forge_client  # a line for this memory needs no forge
     from gitmem.review import contribution
 
-    offered = contribution.offer(
+    offer = contribution.offer(
         config,
         options.to,
-        NewLine(words, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
+        NewLine(text, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
         contribution.PushAccess(now(), os.environ, forge_client),
         cache=cache_folder(),
         dry_run=options.dry_run,
     )
-    say_masked(offered.masks)
+    say_masked(offer.masks)
     if options.as_json:
-        write_json(offered)
+        write_json(offer)
         return
-    branches = f" on {offered.branch}, to {offered.base}" if offered.branch else ""
-    say(escape(f"{options.to}: {offered.state}{branches}", ""))
-    if offered.then:
-        write(escape(offered.then, "") + "\n")
-    elif offered.pull:
-        write(escape(offered.pull.url, "") + "\n")
+    branch_text = f" on {offer.branch}, to {offer.base}" if offer.branch else ""
+    say(escape(f"{options.to}: {offer.state}{branch_text}", ""))
+    if offer.then:
+        write(escape(offer.then, "") + "\n")
+    elif offer.pull:
+        write(escape(offer.pull.url, "") + "\n")

@@ -77,12 +77,12 @@ def _plan(view: View, typed: Form) -> Plan[tuple[Added, bool]]:
     kind = typed["type"]
     if kind and kind not in FACT_TYPES:
         raise UsageError(Message("'{}' is no type of fact", kind[:40]), "choose one of the list")
-    keys: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     if typed["until"]:
-        keys.append(("until", _last_day(typed["until"], view.today).isoformat()))
-    keys += source_keys(view.repo, view.config, typed["source"])
-    keys += [("beside", ident) for ident in _beside(typed)]
-    line = NewLine(one_line(typed["text"]), kind, to="memory", more=tuple(keys))
+        pairs.append(("until", _last_day(typed["until"], view.today).isoformat()))
+    pairs += source_keys(view.repo, view.config, typed["source"])
+    pairs += [("beside", ident) for ident in _beside(typed)]
+    line = NewLine(one_line(typed["text"]), kind, to="memory", more=tuple(pairs))
     agent = view.config.agent
     return plan_of_committed_addition(
         view.repo, view.config, line, lambda text: message_of_line(text, agent), now=view.now
@@ -107,24 +107,24 @@ def _beside(typed: Form) -> Sequence[str]:
 def _preview_page(view: View, typed: Form, plan: Plan[tuple[Added, bool]], status: int = 200) -> Response:
     """The preview of the new fact: the diff, what the gate masked, the rival facts, and why the named source does not
     support it, if so. Raises the errors of `plan`."""
-    shown = preview(view.repo, plan)
+    previewed = preview(view.repo, plan)
     reading = Reading(view.repo)
     draft = plan(reading)
-    added, others = draft.result
+    added, has_other_edits = draft.result
     rivals = rivals_between(reading.raw(MEMORY) or b"", draft.contents.get(MEMORY) or b"", view.today)
-    facts = [RivalFact(row.kind, row.old.fact.id, row.old.fact.text, row.old.fact.line) for row in rivals]
+    rival_facts = [RivalFact(row.kind, row.old.fact.id, row.old.fact.text, row.old.fact.line) for row in rivals]
     problem = _source_problem(view, added.text, typed["source"])
     typed = typed | {"text": added.text}  # the gate may have masked parts of it
     return view.render(
-        "add_preview.html", status, shown=view.mask(shown), fields=typed | {TOKEN: shown.token}, typed=typed,
-        masks=added.masks, others=others, unlike=problem, asked=view.mask(facts),
+        "add_preview.html", status, shown=view.mask(previewed), fields=typed | {TOKEN: previewed.token}, typed=typed,
+        masks=added.masks, others=has_other_edits, unlike=problem, asked=view.mask(rival_facts),
     )  # fmt: skip
 
 
-def _source_problem(view: View, text: str, place: str) -> str:
-    """Why the memory lines named by `place` do not support a text; "" when they do, or when `place` names none."""
+def _source_problem(view: View, text: str, source: str) -> str:
+    """Why the memory lines named by `source` do not support a text; "" when they do, or when `source` names none."""
     reading = Reading(view.repo)
-    for key, value in source_keys(view.repo, view.config, place):
+    for key, value in source_keys(view.repo, view.config, source):
         span = parse_span(value)
         if key == "src" and span:
             lines = blob_lines(reading.read(span.path) or b"")[span.start_line - 1 : span.end_line]
@@ -149,8 +149,8 @@ def _form_page(view: View, typed: Form, error: GitMemError | None, status: int =
         return view.render(
             "add.html", typed=typed, kinds=FACT_TYPES, found=(), by_hook=False, problem="", hint=""
         )  # fmt: skip
-    found: Sequence[str] = found_in(typed.get("text", ""), MEMORY) if isinstance(error, Refused) else ()
+    findings: Sequence[str] = found_in(typed.get("text", ""), MEMORY) if isinstance(error, Refused) else ()
     return view.render(
-        "add.html", status or refusal_status(error), typed=typed, kinds=FACT_TYPES, found=found,
+        "add.html", status or refusal_status(error), typed=typed, kinds=FACT_TYPES, found=findings,
         by_hook=isinstance(error, GitFailed), problem=view.t(error.message), hint=view.t(error.hint),
     )  # fmt: skip
