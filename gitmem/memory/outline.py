@@ -70,7 +70,7 @@ def outline(lines: Sequence[str], front: int = 0) -> Outline:
         return plain
     if sum(map(len, lines)) <= MAX_PARSED_CHARS and not any(_is_deeply_nested(line) for line in lines):
         return _exact(lines, front)
-    return _plain(lines, front, anyway=True) or Outline(exact=False)
+    return _plain(lines, front, must_be_exact=False) or Outline(exact=False)
 
 
 def _is_deeply_nested(line: str) -> bool:
@@ -79,8 +79,9 @@ def _is_deeply_nested(line: str) -> bool:
     return len(line) - len(line.lstrip("> \t-*+")) > MAX_MARKER_CHARS
 
 
-def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | None:
-    """Find the blocks in one pass without a parser. None for a document that needs one, unless `anyway`."""
+def _plain(lines: Sequence[str], front: int, must_be_exact: bool = True) -> Outline | None:
+    """Find the blocks in one pass without a parser. None for a document that needs one, if the result
+    `must_be_exact`."""
     headings: list[Heading] = []
     fences: list[tuple[int, int]] = []
     tables: list[tuple[int, int]] = []
@@ -99,10 +100,10 @@ def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | 
         first_char = line[:1]
         if line.isspace():
             first_char = ""
-        if not first_char and not anyway and line.strip(" \t"):
+        if not first_char and must_be_exact and line.strip(" \t"):
             return None  # white space other than spaces and tabs: CommonMark does not call the line blank
         if table_start and first_char != "|":
-            if first_char and not anyway and not (first_char == "#" and _ATX.match(line)):
+            if first_char and must_be_exact and not (first_char == "#" and _ATX.match(line)):
                 return None
             tables.append((table_start, number - 1))
             table_start, outside_paragraph = 0, True
@@ -122,16 +123,16 @@ def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | 
             if outside_paragraph and _is_table(line, following):
                 table_start = number
                 continue
-            if not anyway and _may_delimit(following):
+            if must_be_exact and _may_delimit(following):
                 return None
-        elif not anyway and first_char not in "#`~" and _needs_parser(line, outside_paragraph, following):
+        elif must_be_exact and first_char not in "#`~" and _needs_parser(line, outside_paragraph, following):
             return None
         outside_paragraph = False
     if fence_mark:
         fences.append((fence_start, len(lines)))
     if table_start:
         tables.append((table_start, len(lines)))
-    return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
+    return Outline(tuple(headings), tuple(fences), tuple(tables), must_be_exact)
 
 
 def _is_table(head: str, delimiter: str) -> bool:

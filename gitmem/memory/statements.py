@@ -120,7 +120,7 @@ class Statement(NamedTuple):
         return next((value for name, value in self.meta if name == key), default)
 
 
-class _Open(NamedTuple):
+class _OpenBlock(NamedTuple):
     """An item, or a paragraph ending in a colon, that may have statements below it.
 
     `column`: the column of its first character. `position`: its position in the document's statements. `text`: its text
@@ -179,21 +179,21 @@ class _Reader:
         self.headings = {heading.line: heading for heading in blocks.headings}
         self.fences = dict(blocks.fences)
         self.tables = dict(blocks.tables)
-        self.out: list[Statement] = []
-        self.items: list[_Open] = []
+        self.statements: list[Statement] = []
+        self.items: list[_OpenBlock] = []
         self.trail = _Trail(name)
-        self.lead: _Open | None = None  # the paragraph ending in a colon that introduces the next statements
+        self.lead: _OpenBlock | None = None  # the paragraph ending in a colon that introduces the next statements
         self.lead_has_list = False  # a list item came after it
 
     def read(self) -> list[Statement]:
         """All statements in the order of their lines. To be called once."""
         line_number, line_count = 1, len(self.lines)
         if self.front:
-            self.out.append(Statement(Form.FRONT_MATTER, 1, self.front))
+            self.statements.append(Statement(Form.FRONT_MATTER, 1, self.front))
             line_number = self.front + 1
         while line_number <= line_count:
             line_number = self._block(line_number) + 1
-        return self.out
+        return self.statements
 
     def _block(self, number: int) -> int:
         """Read the block that begins at line `number`, append its statements, return its last line."""
@@ -235,7 +235,7 @@ class _Reader:
         parents: tuple[str, ...] = ()
         if form is Form.TABLE_HEAD:
             above, parents = self.trail.above, self._parents()
-        self.out.append(Statement(
+        self.statements.append(Statement(
             form, first, last, above=above, parents=parents, heading=self.trail.line, parent=parent, under=self._under()
         ))  # fmt: skip
         return last
@@ -267,9 +267,9 @@ class _Reader:
         self.items.clear()
         self.lead = None
         last = min(heading.last, len(self.lines))
-        self.trail.enter(heading, len(self.out))
+        self.trail.enter(heading, len(self.statements))
         text, meta = _joined([heading.text])
-        self.out.append(Statement(
+        self.statements.append(Statement(
             Form.HEADING, heading.line, last, text, self.trail.outside(), meta=meta,
             heading=self.trail.line, day=self.trail.day, time=self.trail.time,
         ))  # fmt: skip
@@ -302,7 +302,7 @@ class _Reader:
             form, first, last, text, self.trail.above, self._parents(), header, meta,
             self.trail.day, self.trail.time, self.trail.line, parent, under,
         )  # fmt: skip
-        self.out.append(statement)
+        self.statements.append(statement)
         return statement
 
     def _fence(self, first: int, last: int) -> int:
@@ -315,7 +315,7 @@ class _Reader:
         """Append the head of a table (its first two lines) and each row; return `last`."""
         self._leave_items(_indent(self.lines[first - 1]))
         header = tuple(cell for cell in _cells(self.lines[first - 1]) if cell)
-        head_position = len(self.out)
+        head_position = len(self.statements)
         self._structure(Form.TABLE_HEAD, first, min(first + 1, last))
         for number in range(first + 2, last + 1):
             self._row(number, header, head_position)
@@ -359,7 +359,7 @@ class _Reader:
         last = self._last_wrapped(first, marker_column=column)
         texts = [line[match.end() :], *self.lines[first:last]]
         statement = self._content(Form.ITEM, first, last, texts)
-        self.items.append(_Open(column, len(self.out) - 1, trail_step(statement.text)))
+        self.items.append(_OpenBlock(column, len(self.statements) - 1, trail_step(statement.text)))
         self.lead_has_list = True
         return last
 
@@ -378,7 +378,7 @@ class _Reader:
         if topic.endswith((":", "：")) and not self.items and topic.strip(":：*_ "):
             last_sentence = sentences(topic)[-1].strip(":：*_ ")
             self.lead_has_list = False
-            self.lead = _Open(indent, len(self.out) - 1, trail_step(last_sentence or topic.strip(":：*_ ")))
+            self.lead = _OpenBlock(indent, len(self.statements) - 1, trail_step(last_sentence or topic.strip(":：*_ ")))
         return last
 
     def _leave_items(self, indent: int) -> None:
@@ -448,7 +448,7 @@ class _Trail:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.open: list[tuple[Heading, str, str, str]] = []  # heading, topic, day, time
+        self.open_headings: list[tuple[Heading, str, str, str]] = []  # heading, topic, day, time
         self.above = tuple(filter(None, [name]))
         self.day = self.time = ""
         self.line = 0
@@ -456,20 +456,20 @@ class _Trail:
 
     def enter(self, heading: Heading, position: int) -> None:
         """Open a heading whose statement has this position; it closes headings of the same and of deeper levels."""
-        while self.open and self.open[-1][0].level >= heading.level:
-            self.open.pop()
-        self.open.append((heading, *_topic_day_time(trail_step(heading.text))))
+        while self.open_headings and self.open_headings[-1][0].level >= heading.level:
+            self.open_headings.pop()
+        self.open_headings.append((heading, *_topic_day_time(trail_step(heading.text))))
         self.line = heading.line
         self.bold = -1
         if heading.level == BOLD_LEVEL:
             self.bold = position
-        self.above = self._topics(self.open)
-        self.day = next((day for _, _, day, _ in reversed(self.open) if day), "")
-        self.time = next((time for _, _, _, time in reversed(self.open) if time), "")
+        self.above = self._topics(self.open_headings)
+        self.day = next((day for _, _, day, _ in reversed(self.open_headings) if day), "")
+        self.time = next((time for _, _, _, time in reversed(self.open_headings) if time), "")
 
     def outside(self) -> tuple[str, ...]:
         """The trail of the innermost heading itself: `above` without its own topic."""
-        return self._topics(self.open[:-1])
+        return self._topics(self.open_headings[:-1])
 
     def _topics(self, headings: Iterable[tuple[Heading, str, str, str]]) -> tuple[str, ...]:
         """The name of the file and the topics of headings, without those that are empty or repeat the one before."""

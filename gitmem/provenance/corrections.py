@@ -313,8 +313,8 @@ def revert(
     def plan(reading: Reading) -> Draft:
         removals, memories = _facts_to_revert(repo, selector, reading)
         subject = f"revert {counted(len(removals), 'fact')} from {selector}"
-        account = MessageParts(subject, reason or f"taken back: {selector}", reverted=str(selector))
-        return _draft(config, account, removals, memories)
+        parts = MessageParts(subject, reason or f"taken back: {selector}", reverted=str(selector))
+        return _draft(config, parts, removals, memories)
 
     return Correction(*commit(repo, plan))
 
@@ -579,26 +579,26 @@ def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Mem
     return memory, entry
 
 
-def _draft(config: Config, account: MessageParts, removals: Sequence[Removal], memories: Mapping[str, Memory]) -> Draft:
+def _draft(config: Config, parts: MessageParts, removals: Sequence[Removal], memories: Mapping[str, Memory]) -> Draft:
     """The commit of the files `memories`. Raises Refused when the gate refuses the reason."""
-    message = message_of(config, account, removals)
+    message = message_of(config, parts, removals)
     return CommitDraft({path: memory.data() for path, memory in memories.items()}, tuple(removals), message)
 
 
-def message_of(config: Config, account: MessageParts, removals: Sequence[Removal]) -> str:
+def message_of(config: Config, parts: MessageParts, removals: Sequence[Removal]) -> str:
     """The message of the commit that removes the facts `removals`. Raises Refused when the gate refuses the reason."""
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
 
-    reason = refuse_or_mask_text(" ".join(account.reason.split()), MESSAGE, config)
-    lines = [f"memory: {account.what}", ""]
+    reason = refuse_or_mask_text(" ".join(parts.reason.split()), MESSAGE, config)
+    lines = [f"memory: {parts.what}", ""]
     for removal in removals:
         row = f"- {encode(removal.path)}:{removal.fact.line} {removal.fact.id}"
         if fact_type := removal.fact.get("type"):
             row += f" ({encode(fact_type)})"
         lines.append(row)
         lines += [f"  {render_span(span)}" for span in removal.sources]
-    lines += account.lines
+    lines += parts.lines
     rejected = [
         trailers.Link(span, removal.path, text_hash(removal.fact.text))
         for removal in removals for span in removal.sources or (None,)
@@ -615,12 +615,12 @@ def message_of(config: Config, account: MessageParts, removals: Sequence[Removal
     ]
     rewrite = ""
     changes_logs = any(is_daily(removal.path, config.memory_daily) for removal in removals)
-    if account.rewrites or len(removals) >= BULK_LINES or changes_logs:
-        rewrite = reason or account.what
+    if parts.rewrites or len(removals) >= BULK_LINES or changes_logs:
+        rewrite = reason or parts.what
     recorded = trailers.CommitRecord(
         rejected=tuple(rejected),
-        sources=(*sources, *account.sources),
-        reverted=account.reverted,
+        sources=(*sources, *parts.sources),
+        reverted=parts.reverted,
         agent=config.agent,
         reason=reason,
         rewrite=rewrite,

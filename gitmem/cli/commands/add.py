@@ -82,7 +82,7 @@ class AddOptions(NamedTuple):
 @click.option("--commit", is_flag=True, help="Commit the file, and nothing else.")
 @click.option("--dry-run", is_flag=True, help="With --to organisation or user: say what would be offered.")
 @json_option
-def command(**given: Any) -> None:
+def command(**parameters: Any) -> None:
     """Append TEXT to today's log, or to MEMORY.md by its type.
 
     Prints where it stands. Types that last (decisions, rules and so on) go to MEMORY.md.
@@ -100,7 +100,7 @@ def command(**given: Any) -> None:
     git mem add --edit --type rule
     git mem add --to organisation "Invoices are in UTC"
     """
-    options = AddOptions(**given)
+    options = AddOptions(**parameters)
     repo, config = open_here()
     config = with_kept_data(config, options.keep)
     text = " ".join(options.text)
