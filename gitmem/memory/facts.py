@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from io import StringIO
 
+from gitmem.errors import GitMemError
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import Fact, fact_id, importance_of, is_true, normalise, parse_comment, render_comment
 from gitmem.memory.front_matter import closing_line
@@ -251,12 +252,17 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
 
 def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names: Sequence[str]) -> Memory:
     """The memory with several entries more in one section, as `insert` adds one: the newest first, entries of the same
-    day in the given order. `rows`: (lines, fact) of each entry; at least one."""
+    day in the given order. `rows`: (lines, fact) of each entry; at least one. Raises GitMemError if the file has a
+    fenced block or a comment that is not closed, and the section would be part of it."""
     *others, (block, fact) = sorted(rows, key=lambda row: fact_date(row[1]), reverse=True)
     memory = insert(memory, block, fact, names)
     if not others:
         return memory
     section = _section(memory, _heading(memory, names))[0]
+    if not section:
+        raise GitMemError(
+            "a fenced block or a comment in the file is not closed, and a fact in it is none", "close it in an editor"
+        )
     additions: dict[int, list[str]] = {}  # number of a line -> new lines after it
     for block, fact in others:
         day = fact_date(fact)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.errors import GitMemError
 from gitmem.memory import archiving, facts
 from gitmem.memory.fact import IMPORTANCE, Fact, fact_id
 
@@ -529,3 +530,11 @@ def test_a_pinned_fact_never_moves_to_the_archive_alone_or_with_its_parent() -> 
     fitted, more = archiving.fit_to_budget(left, date(2026, 1, 1), 1)
     assert [item.fact.text for item in more] == ["free"]
     assert b"pinned below" in fitted.data() and b"over and pinned" in fitted.data()
+
+
+@pytest.mark.parametrize("opening", ["```", "<!-- to do"])
+def test_entries_are_not_filed_into_an_open_fence_or_comment(opening: str) -> None:
+    memory = facts.parse(f"# Memory\n\n{opening}\nopen\n".encode())
+    rows = [(["- one\n"], Fact("one", fact_id("one"), 0)), (["- two\n"], Fact("two", fact_id("two"), 0))]
+    with pytest.raises(GitMemError, match="not closed"):
+        facts.insert_all(memory, rows, ["Rules"])
