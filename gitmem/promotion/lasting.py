@@ -76,8 +76,8 @@ _OPENINGS = {  # feature name -> pattern of the whole line, its label included
     "an opening emoji": re.compile(rf"^[*_ \[]*{_EMOJI}"),
 }
 # Feature names of the numbers of a vector: of the line, and of the nearest heading and list item together.
-_MEANING = [f"meaning {at}" for at in range(256)]
-_NEAR_MEANING = [f"{NEAR_MEANING} {at}" for at in range(256)]
+_MEANING = [f"meaning {index}" for index in range(256)]
+_NEAR_MEANING = [f"{NEAR_MEANING} {index}" for index in range(256)]
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _NAMES = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 
@@ -85,15 +85,15 @@ _NAMES = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 def person_log_features(text: str, result: CueResult) -> dict[str, float]:
     """The features of a line in a person's log, by name: its cues, its length and the numbers of its vector, about 0..1
     except the sum of cues. Without the static embedder's table there are no numbers of the vector."""
-    found = {
+    features = {
         "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
         "several": min(len(result.cues), MAX_CUES) / MAX_CUES,
         "length": log(1 + latin_length(text)) / 3,
         "value": float(not COLONS.isdisjoint(text)),
     }
-    found.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
-    found.update(zip(_MEANING, vector_of(text, word_table()) or (), strict=False))
-    return found
+    features.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
+    features.update(zip(_MEANING, vector_of(text, word_table()) or (), strict=False))
+    return features
 
 
 def agent_log_features(line: Candidate, result: CueResult) -> dict[str, float]:
@@ -101,7 +101,7 @@ def agent_log_features(line: Candidate, result: CueResult) -> dict[str, float]:
     the headings, items and file name above it (1 each), and the numbers of the vector of the nearest heading and item
     (none without the static embedder's table)."""
     text, size = line.text, len(line.text)
-    found = {
+    features = {
         "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
         "several": min(len(result.cues), MAX_CUES) / MAX_CUES,
         "size": min(1.0, size / 200),
@@ -121,19 +121,19 @@ def agent_log_features(line: Candidate, result: CueResult) -> dict[str, float]:
         "tiny": size < 25, "short": size < 45, "long": size > 250,
         "a topic": bool(line.topic), "prose": line.prose, "reported": line.reported,
     }  # fmt: skip
-    found.update((name, 1.0) for name, holds in flags.items() if holds)
-    found.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
-    found.update((f"form {name}", 1.0) for name, pattern in _FORMS.items() if pattern.search(text))
-    found.update((f"form {name}", 1.0) for name, pattern in _OPENINGS.items() if pattern.search(line.whole))
-    for place, words in (
+    features.update((name, 1.0) for name, holds in flags.items() if holds)
+    features.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
+    features.update((f"form {name}", 1.0) for name, pattern in _FORMS.items() if pattern.search(text))
+    features.update((f"form {name}", 1.0) for name, pattern in _OPENINGS.items() if pattern.search(line.whole))
+    for prefix, words in (
         ("word", _words(text[:MAX_LINE_CHARS])),
         ("near", _words_of(line.near)),
         ("outer", _words_of(line.outer)),
         ("file", _words(line.file[:MAX_HEADING_CHARS])),
     ):
-        found.update((f"{place} {word}", 1.0) for word in words)
-    found.update(_near_meaning(line.near))
-    return found
+        features.update((f"{prefix} {word}", 1.0) for word in words)
+    features.update(_near_meaning(line.near))
+    return features
 
 
 @lru_cache(MAX_CACHED_HEADINGS)
@@ -163,15 +163,15 @@ def line_score(line: Candidate, result: CueResult, *, named: bool = False) -> fl
     """The line's score: `cues.THRESHOLD` at log-odds 0, SCORE_PER_LOG_ODDS more for each unit of log-odds. The log-odds
     are at least NAMED_ODDS for a line that is `named` by a label of a kind of fact (`Decision:`), and at least 0 for a
     line of a person's log whose cues come to SETTLING_CUE_SUM (a lesson's to LESSON_CUE_SUM)."""
-    peoples = is_from_person(line)
-    if peoples and not (line.topic or line.prose):
+    is_persons = is_from_person(line)
+    if is_persons and not (line.topic or line.prose):
         odds = linear_model.load(__file__, "people_logs.tsv").odds(person_log_features(line.text, result))
     else:
         odds = linear_model.load(__file__, "agent_logs.tsv").odds(agent_log_features(line, result))
-    enough = LESSON_CUE_SUM if result.kind == "lesson" else SETTLING_CUE_SUM
+    settling_sum = LESSON_CUE_SUM if result.kind == "lesson" else SETTLING_CUE_SUM
     if named:
         odds = max(odds, NAMED_ODDS)
-    elif peoples and result.score >= enough:
+    elif is_persons and result.score >= settling_sum:
         odds = max(odds, 0.0)
     return THRESHOLD + SCORE_PER_LOG_ODDS * odds
 

@@ -160,23 +160,23 @@ def machine_section(statement: Statement) -> str:
     a section of a machine and besides it nothing but times and words for a kind of line: `Heartbeat — 22:26 ET`. With
     a time of day, what is in parentheses is about that run: `Heartbeat Session - 4:35 AM (Europe/Berlin)`."""
     timed = bool(statement.time)
-    return next((above for above in statement.above if _is_machine_heading(above, timed)), "")
+    return next((heading for heading in statement.above if _is_machine_heading(heading, timed)), "")
 
 
 @cache
 def _is_machine_heading(heading: str, timed: bool) -> bool:
     if timed or _CLOCK.search(heading):
         heading = _ASIDE.sub(" ", heading)
-    rest, count = _MACHINE_SECTION.subn(" ", heading)
-    return count > 0 and is_generic_heading(rest)
+    remaining_heading, count = _MACHINE_SECTION.subn(" ", heading)
+    return count > 0 and is_generic_heading(remaining_heading)
 
 
 def machine_statements(lines: Sequence[str]) -> Iterator[tuple[Statement, str]]:
     """The items and paragraphs in sections that a program writes into a log (`Heartbeat`, `Dreams`), each with the
     heading that says so (`machine_section`)."""
-    for each in read(lines):
-        if each.form in (Form.ITEM, Form.PARAGRAPH) and (heading := machine_section(each)):
-            yield each, heading
+    for statement in read(lines):
+        if statement.form in (Form.ITEM, Form.PARAGRAPH) and (heading := machine_section(statement)):
+            yield statement, heading
 
 
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
@@ -224,20 +224,20 @@ def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]
     texts = [_without_comment(line).strip() for line in lines[statement.first - 1 : statement.last]]
     width = max(map(_columns, texts))
     pieces: list[tuple[int, int]] = []
-    before = ""
+    previous_text = ""
     for number, text in enumerate(texts, statement.first):
         word = "".join(text.split(maxsplit=1)[:1])
-        columns = 2  # a line of Kana or Han breaks after any character
+        word_columns = 2  # a line of Kana or Han breaks after any character
         if word.isascii() or _HANGUL.search(word):
-            columns = _columns(word)
-        has_room = width > MAX_WRAP_COLUMNS or _columns(before) + 1 + columns <= width
-        is_sentence = text[:1].isupper() or _THOUGHT_END.search(before) is not None
+            word_columns = _columns(word)
+        has_room = width > MAX_WRAP_COLUMNS or _columns(previous_text) + 1 + word_columns <= width
+        is_sentence = text[:1].isupper() or _THOUGHT_END.search(previous_text) is not None
         is_marked = unicodedata.category(text[:1] or " ") == "So"  # an item with a sign as its marker: `✅ sent`
         if not pieces or _TIME.match(text) or is_marked or (has_room and is_sentence):
             pieces.append((number, number))
         else:
             pieces[-1] = (pieces[-1][0], number)
-        before = text
+        previous_text = text
     return pieces
 
 
@@ -245,7 +245,7 @@ def _columns(text: str) -> int:
     """The width of a text in columns of a fixed-width font."""
     if text.isascii():
         return len(text)
-    return sum(WIDTHS.get(unicodedata.east_asian_width(c), 1) for c in text)
+    return sum(WIDTHS.get(unicodedata.east_asian_width(character), 1) for character in text)
 
 
 def _without_comment(line: str) -> str:
@@ -303,8 +303,9 @@ def _candidates(
     if match and match[1] in speakers:
         text = passage.text[match.end() : MAX_READ_CHARS]
         yield Candidate(
-            passage.first, text, passage.text, "", match[1], "", languages_of(text), passage.origin, passage.last
-        )
+            passage.first, text, passage.text, speaker=match[1], languages=languages_of(text), origin=passage.origin,
+            last=passage.last,
+        )  # fmt: skip
         return
     for part in _parts(lines, passage, labels):
         text, label, period = part.text, "", ""
@@ -319,20 +320,20 @@ def _candidates(
         if before_list := _LIST_OPENING.search(text):
             text = text[: before_list.start()]
             is_labelled = bool(label) and labels[label][0] == "decision"
-            if not is_labelled and not any(each.pattern.search(text.lower()) for each in _DECISIONS):
+            if not is_labelled and not any(cue.pattern.search(text.lower()) for cue in _DECISIONS):
                 continue
         text = _without_half_bold(text)
         statement = part.statement
-        under = next((name for item in reversed(statement.trail) for name in _labels_in(item, labels)), "")
-        under_kind = ""
-        if under:
-            under_kind = labels[under][0] or "none"
+        section_label = next((name for item in reversed(statement.trail) for name in _labels_in(item, labels)), "")
+        section_kind = ""
+        if section_label:
+            section_kind = labels[section_label][0] or "none"
         yield Candidate(
-            part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last,
-            topic_of(statement, text), under, under_kind,
-            0, part.text != passage.text, statement.get("type"), reports_work(statement),
-            statement.above[-1:] + statement.parents[-1:], statement.above[:-1] + statement.parents[:-1],
-            things=things(statement),
+            part.first, text, part.text, label, period=period, languages=languages_of(text), origin=part.origin,
+            last=part.last, topic=topic_of(statement, text), under=section_label, under_kind=section_kind,
+            prose=part.text != passage.text, typed=statement.get("type"), reported=reports_work(statement),
+            near=statement.above[-1:] + statement.parents[-1:],
+            outer=statement.above[:-1] + statement.parents[:-1], things=things(statement),
         )  # fmt: skip
 
 
@@ -341,10 +342,10 @@ def _without_half_bold(text: str) -> str:
     marks = list(_BOLD.finditer(_CODE.sub(lambda code: "`" * len(code[0]), text)))
     if len(marks) % 2 == 0:
         return text
-    half = marks[-1]
+    unpaired = marks[-1]
     if text[: marks[0].start()].rstrip() == text[: marks[0].start()] != "":  # the first mark closes
-        half = marks[0]
-    return text[: half.start()] + text[half.end() :]
+        unpaired = marks[0]
+    return text[: unpaired.start()] + text[unpaired.end() :]
 
 
 def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[str, float]]) -> list[Passage]:
@@ -412,8 +413,8 @@ def _in_sentences(lines: Sequence[str], passage: Passage) -> Iterator[Passage]:
     end = sum(sizes) - _letter_count(passage.text)  # letters of the marker and the time before the text
     for part in parts:
         start, end = end, end + _letter_count(part)
-        first, last = _line_at(sizes, start), _line_at(sizes, end - 1)
-        yield passage._replace(first=passage.first + first, last=passage.first + last, text=part)
+        first_index, last_index = _line_at(sizes, start), _line_at(sizes, end - 1)
+        yield passage._replace(first=passage.first + first_index, last=passage.first + last_index, text=part)
 
 
 def _letter_count(text: str) -> int:
@@ -423,8 +424,8 @@ def _letter_count(text: str) -> int:
 
 def _line_at(sizes: Sequence[int], offset: int) -> int:
     """The index of the line that has the character at `offset`. `sizes`: the number of characters of each line."""
-    for number, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         if offset < size:
-            return number
+            return index
         offset -= size
     return len(sizes) - 1

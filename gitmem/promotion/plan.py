@@ -248,13 +248,16 @@ class _Run:
             if index in verdicts:
                 return verdicts[index]
             # `later` leads to later lines only, so the recursion ends.
-            other = next((n for n in later.get(index, ()) if isinstance(verdict_at(n), Approved)), None)
-            if other is None:
+            replacing = (
+                later_index for later_index in later.get(index, ()) if isinstance(verdict_at(later_index), Approved)
+            )
+            replacing_index = next(replacing, None)
+            if replacing_index is None:
                 verdicts[index] = self.decide(operations[index])
             else:
-                span = operations[other].sources[0]
-                words = Message("a later line replaces it: {}", f"{span.path}:{span.start_line}")
-                verdicts[index] = Refused(operations[index], Check.OVER, words)
+                span = operations[replacing_index].sources[0]
+                reason = Message("a later line replaces it: {}", f"{span.path}:{span.start_line}")
+                verdicts[index] = Refused(operations[index], Check.OVER, reason)
             return verdicts[index]
 
         return [verdict_at(index) for index in range(len(operations))]
@@ -263,32 +266,31 @@ class _Run:
         """Index of an addition -> indices of the later additions that surely replace or end it, newest first. Only
         additions with a valid form and source are compared, the MAX_COMPARED_ADDITIONS newest. Additions of origin web
         or tool replace nothing."""
-        rows: list[
-            tuple[int, tuple[str, int], PlacedFact]
-        ] = []  # (index, (day, line), fact with the index as its line)
+        # (index, (day, line), fact with the index as its line)
+        rows: list[tuple[int, tuple[str, int], PlacedFact]] = []
         for index, operation in enumerate(operations):
             if operation.op is not Op.ADD or shape_problem(operation) or source_problem(operation, self.logs):
                 continue
             span = operation.sources[0]
             log = self.logs[span.path, span.blob]
-            row = self._placed(replace(operation, text=normalise(operation.text)))
-            row = row._replace(fact=row.fact._replace(line=index))
-            rows.append((index, (log.day.isoformat(), span.start_line), row))
+            placed = self._placed(replace(operation, text=normalise(operation.text)))
+            placed = placed._replace(fact=placed.fact._replace(line=index))
+            rows.append((index, (log.day.isoformat(), span.start_line), placed))
         rows = sorted(rows, key=lambda row: row[1], reverse=True)[:MAX_COMPARED_ADDITIONS]
         times = {index: time for index, time, _ in rows}
         standing = KnownFacts([row for *_, row in rows], self.rules.today)
-        found: dict[int, list[int]] = {}
-        for index, time, new in rows:
+        replacements: dict[int, list[int]] = {}
+        for index, time, new_row in rows:
             if self._origin(operations[index]) in UNSEEN_ORIGINS:
                 continue
             path = operations[index].sources[0].path
-            for old in standing.nearest(new.fact):
-                old_index = old.fact.line
+            for old_row in standing.nearest(new_row.fact):
+                old_index = old_row.fact.line
                 old_time, old_path = times[old_index], operations[old_index].sources[0].path
                 is_earlier = old_time[0] < time[0] or (old_path == path and old_time < time)
-                if is_earlier and surely_supersedes(old, new, as_if_derived=True):
-                    found.setdefault(old_index, []).append(index)
-        return found
+                if is_earlier and surely_supersedes(old_row, new_row, as_if_derived=True):
+                    replacements.setdefault(old_index, []).append(index)
+        return replacements
 
     def decide(self, proposed: Operation) -> Approved | Refused:
         """The verdict on one operation. An approved one is remembered for the checks of later operations and counts for
@@ -343,10 +345,10 @@ class _Run:
             return refused
         operation = replace(operation, origin=self._origin(operation))
         ident = fact_id(operation.text)
-        accepted = any(len(given) >= 4 and ident.startswith(given) for given in self.rules.accepted)
+        accepted = any(len(accepted_id) >= 4 and ident.startswith(accepted_id) for accepted_id in self.rules.accepted)
         if operation.origin in UNSEEN_ORIGINS and not accepted:
-            words = f"from {operation.origin}: a person lets it in with --accept {ident}"
-            return Refused(operation, Check.ORIGIN, words)
+            reason = f"from {operation.origin}: a person lets it in with --accept {ident}"
+            return Refused(operation, Check.ORIGIN, reason)
         if operation.until and operation.until < self.rules.today.isoformat():
             return Refused(operation, Check.OVER, Message("it ended on {}", operation.until))
         return self._against_known(operation)
@@ -368,20 +370,20 @@ class _Run:
         ident = fact_id(operation.text)
         if ident in self.facts or ident in self.approved:
             return Refused(operation, Check.DUPLICATE, "it is there already")
-        words = f"over the limit of {self.rules.limit} facts a run; the next run takes it up"
-        return Refused(operation, Check.LIMIT, words)
+        reason = f"over the limit of {self.rules.limit} facts a run; the next run takes it up"
+        return Refused(operation, Check.LIMIT, reason)
 
     def _ungrounded(self, operation: Operation) -> Refused | None:
         """The refusal by the first grounding check that fails; None when the cited lines support the text. A decision
         must also give the reason that its lines give."""
-        texts = [self._cited_text(span) for span in operation.sources]
-        cited = "\n".join(text for each in texts for text in each.texts)
+        sources = [self._cited_text(span) for span in operation.sources]
+        cited = "\n".join(text for source in sources for text in source.texts)
         days = {self.logs[span.path, span.blob].day for span in operation.sources}
-        for why, check in GROUNDING:
-            if problem := check(operation.text, cited, days):
-                return Refused(operation, why, problem)
+        for failed_check, find_problem in GROUNDING:
+            if problem := find_problem(operation.text, cited, days):
+                return Refused(operation, failed_check, problem)
         if operation.type == "decision":
-            statements = "\n".join(text for each in texts for text in each.statements)
+            statements = "\n".join(text for source in sources for text in source.statements)
             if problem := reason_problem(operation.text, statements):
                 return Refused(operation, Check.REASON, problem)
         return None
@@ -412,57 +414,65 @@ class _Run:
         a duplicate, and so is a change of a fact that is not in MEMORY.md. The operation replaces a fact only when it
         is sure that it does; else it is an addition."""
         text, ident = operation.text, fact_id(operation.text)
-        topic, bare = self._topic(operation)
+        topic, bare_text = self._topic(operation)
         cited_target = self._cited_target(operation)
         if cited_target:
             operation = replace(operation, op=Op.SUPERSEDE, target=cited_target)
-        target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
+        target = None
+        if operation.target:
+            target = next((fact for fact in self.facts.values() if fact.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
             return Refused(operation, Check.TARGET, "the fact it would change is not in MEMORY.md")
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
             return Refused(operation, Check.DUPLICATE, Message("it is there already ({})", ident))
-        claimed, claimed_bare = without_deciding_words(text), without_deciding_words(bare)
-        for fact in self.facts.values():
-            if fact is target or (topic and _is_about_another(fact, topic)):
-                continue
-            known = self.claims[fact.id]
-            if is_near_duplicate(claimed, known) or (
-                bare != text and is_near_duplicate(claimed_bare, known) and _may_be_about(fact, topic)
-            ):
-                return Refused(operation, Check.DUPLICATE, Message("it says the same as {}", fact.id))
-        others = (row.fact for row in self.additions if not topic or not _is_about_another(row.fact, topic))
-        if any(is_near_duplicate(claimed, without_deciding_words(other.text)) for other in others):
-            return Refused(operation, Check.DUPLICATE, "it says the same as another fact of this run")
+        if problem := self._said_in_same_words(text, topic, bare_text, target):
+            return Refused(operation, Check.DUPLICATE, problem)
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = self._placed(operation)
-        near = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _may_be_about(row.fact, topic)]
-        if operation.op is Op.ADD and (problem := self._said_in_other_words(new, topic, near)):
+        similar = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _may_be_about(row.fact, topic)]
+        if operation.op is Op.ADD and (problem := self._said_in_other_words(new, topic, similar)):
             return Refused(operation, Check.DUPLICATE, problem)
-        proposes = ""
+        proposed_id = ""
         corrects = operation.op is Op.UPDATE
         if target is not None and not cited_target and self.days[target.id] > new.day:
             operation, target = replace(operation, op=Op.ADD, target=""), None  # the fact is newer than the log
         if target is not None and why_only_proposed(target, new, corrects=corrects, named=bool(cited_target)):
             if share_enough_words(text, target.text):
-                proposes = target.id
+                proposed_id = target.id
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
             # The most similar fact, not newer than the log, that the addition surely replaces or ends.
-            target = next((row.fact for row, found in near if row.day <= new.day and found.automatic), None)
+            target = next((row.fact for row, relation in similar if row.day <= new.day and relation.automatic), None)
             if target is not None:
                 operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
         elif corrects and likeness(terms(text), terms(target.text)) < MIN_UPDATE_LIKENESS:
             # An update only corrects words; one that says something else counts as a loss of the old fact.
             operation = replace(operation, op=Op.SUPERSEDE)
         if target is not None and operation.op is Op.SUPERSEDE and operation.type_guessed:
-            known = target.get("type")
-            if known in TYPES:
-                operation = replace(operation, type=known)
+            known_type = target.get("type")
+            if known_type in TYPES:
+                operation = replace(operation, type=known_type)
         meta = comment_keys(operation, log, target, new.fact.get(ABOUT))
         meta = with_until(meta, self.rules.retention, self.rules.today)
-        if proposes and target is None:
-            meta += ((PROPOSES, proposes),)
+        if proposed_id and target is None:
+            meta += ((PROPOSES, proposed_id),)
         return Approved(operation, meta, target)
+
+    def _said_in_same_words(self, text: str, topic: str, bare_text: str, target: Fact | None) -> str:
+        """Why `text` is a duplicate: a fact of MEMORY.md besides `target`, or an addition of this run, has nearly the
+        same words. "" when none has. `topic`, `bare_text`: the result of `_topic`."""
+        claim, bare_claim = without_deciding_words(text), without_deciding_words(bare_text)
+        for fact in self.facts.values():
+            if fact is target or (topic and _is_about_another(fact, topic)):
+                continue
+            known_claim = self.claims[fact.id]
+            has_bare_claim = bare_text != text and is_near_duplicate(bare_claim, known_claim)
+            if is_near_duplicate(claim, known_claim) or (has_bare_claim and _may_be_about(fact, topic)):
+                return Message("it says the same as {}", fact.id)
+        others = (row.fact for row in self.additions if not topic or not _is_about_another(row.fact, topic))
+        if any(is_near_duplicate(claim, without_deciding_words(other.text)) for other in others):
+            return "it says the same as another fact of this run"
+        return ""
 
     def _with_needed_topic(self, operation: Operation) -> Operation:
         """The operation, with the topic of its comment (ABOUT) before its text if facts with the same words are about
@@ -475,14 +485,20 @@ class _Run:
         if not topic:
             return operation
         claim = without_deciding_words(new.text)
-        known = [
+        known_claims = [
             *((fact, self.claims[ident]) for ident, fact in self.facts.items()),
             *((fact, without_deciding_words(fact.text)) for fact in self.rules.archived.values()),
             *((row.fact, without_deciding_words(row.fact.text)) for row in self.additions),
         ]
-        same = [fact for fact, other in known if fact.id == new.id or is_near_duplicate(claim, other)]
+        same_facts = [
+            fact for fact, known_claim in known_claims if fact.id == new.id or is_near_duplicate(claim, known_claim)
+        ]
         text = f"{topic}: {new.text}"
-        if not same or len(text) > MAX_TEXT_CHARS or not all(_is_about_another(fact, topic) for fact in same):
+        if (
+            not same_facts
+            or len(text) > MAX_TEXT_CHARS
+            or not all(_is_about_another(fact, topic) for fact in same_facts)
+        ):
             return operation
         return replace(operation, text=text)
 
@@ -491,23 +507,23 @@ class _Run:
         trail in the log that its text lacks (`topics.about_topic`)."""
         span = operation.sources[0]
         document = self.documents(span.path, span.blob)
-        cited = next((each for each in document if each.first <= span.start_line <= each.last), None)
-        topic = about_topic(cited, operation.text) if cited else ""
+        cited = (statement for statement in document if statement.first <= span.start_line <= statement.last)
+        topic = next((about_topic(statement, operation.text) for statement in cited), "")
         fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),))
         if topic:
             fact = fact._replace(meta=(*fact.meta, (ABOUT, topic)), trail=(topic,))
         return PlacedFact(MEMORY, fact, self.logs[span.path, span.blob].day.isoformat())
 
-    def _said_in_other_words(self, new: PlacedFact, topic: str, near: Iterable[tuple[PlacedFact, Relation]]) -> str:
-        """Why the addition `new` is a duplicate: a fact of `near` (fact, relation to it) or an addition of this run
+    def _said_in_other_words(self, new: PlacedFact, topic: str, similar: Iterable[tuple[PlacedFact, Relation]]) -> str:
+        """Why the addition `new` is a duplicate: a fact of `similar` (fact, relation to it) or an addition of this run
         surely says the same. "" when none does."""
-        for row, found in near:
-            if _is_surely_same(found):
+        for row, relation in similar:
+            if _is_surely_same(relation):
                 return Message("it says the same as {} in other words", row.fact.id)
         words = terms(new.fact.text)
         for other in self.additions:
-            alike = likeness(words, terms(other.fact.text)) >= MIN_UPDATE_LIKENESS
-            if alike and _may_be_about(other.fact, topic) and _is_surely_same(judge(other, new)):
+            is_alike = likeness(words, terms(other.fact.text)) >= MIN_UPDATE_LIKENESS
+            if is_alike and _may_be_about(other.fact, topic) and _is_surely_same(judge(other, new)):
                 return Message("it says the same as {} of this run in other words", other.fact.id)
         return ""
 
@@ -518,34 +534,34 @@ class _Run:
             return ""
         pairs = (pair for line in _cited_lines(operation, self.logs) for pair in parse_comment(line)[1])
         ident = next((value for key, value in pairs if key in (SUPERSEDES, PROPOSES) and value), "")
-        if ident and any(known.startswith(ident) for known in self.facts):
+        if ident and any(known_id.startswith(ident) for known_id in self.facts):
             return ident
         return ""
 
 
-def _is_surely_same(found: Relation) -> bool:
+def _is_surely_same(relation: Relation) -> bool:
     """Whether two statements surely say the same. Of 1,766 labelled pairs, 1 in 1,600 different ones passes."""
     from gitmem.memory.relation import Kind
 
-    return found.kind is Kind.SAME and found.probability >= MIN_SAME_PROBABILITY
+    return relation.kind is Kind.SAME and relation.probability >= MIN_SAME_PROBABILITY
 
 
 def _may_be_about(fact: Fact, topic: str) -> bool:
     """Whether a statement about `topic` may repeat or replace a fact: the fact with its trail names the topic, or no
     topic is given, or the fact has neither a trail nor words before a colon, so that it may be about anything."""
-    trail = [above for above in fact.trail if not is_generic_heading(above)]
+    trail = [step for step in fact.trail if not is_generic_heading(step)]
     if not trail and ": " not in fact.text:
         return True
-    own = statement_topic(fact.text, fact.trail, fact.get(ABOUT)).name
-    known = Topic(own or fact.text, "\n".join((fact.text, *trail)))
-    return compare_topics(known, statement_topic("", about=topic)) in (TopicMatch.SAME, TopicMatch.UNKNOWN)
+    own_topic = statement_topic(fact.text, fact.trail, fact.get(ABOUT)).name
+    fact_topic = Topic(own_topic or fact.text, "\n".join((fact.text, *trail)))
+    return compare_topics(fact_topic, statement_topic("", about=topic)) in (TopicMatch.SAME, TopicMatch.UNKNOWN)
 
 
 def _is_about_another(fact: Fact, topic: str) -> bool:
     """Whether a fact has a topic of its own (in its comment, before its text, or in a heading below the title of
     MEMORY.md) and may not be about `topic`."""
-    own = statement_topic(fact.text, fact.trail, fact.get(ABOUT))
-    return not may_be_one_topic(own, statement_topic("", about=topic))
+    fact_topic = statement_topic(fact.text, fact.trail, fact.get(ABOUT))
+    return not may_be_one_topic(fact_topic, statement_topic("", about=topic))
 
 
 def comment_keys(operation: Operation, log: Log, old: Fact | None, about: str = "") -> tuple[tuple[str, str], ...]:

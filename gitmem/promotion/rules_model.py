@@ -115,60 +115,60 @@ class RulesModel:
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason. A line that gives the
         reason of a proposed one has no operation of its own. `logs`: in the order of days."""
-        read = self._read(logs)
-        scored = mark_retracted_in_earlier_logs(logs, [read[log.path, log.blob][1] for log in logs])
+        read_logs = self._read(logs)
+        scored = mark_retracted_in_earlier_logs(logs, [read_logs[log.path, log.blob][1] for log in logs])
         days = _days_of_topics(zip(logs, scored, strict=True))
         amending: set[Place] = set()
         if not self._spoken:
             amending = amending_lines(logs, scored, existing)
         operations: list[Operation] = []
         for log, lines in zip(logs, scored, strict=True):
-            candidates, _ = read[log.path, log.blob]
+            candidates, _ = read_logs[log.path, log.blob]
             if any(line.speaker for line in candidates):
                 operations += _dialogue_operations(log, candidates)
             else:
                 operations += _log_operations(log, lines, days, existing, amending)
-        count = sum(map(len, scored))
-        self._progress(count, count)
+        line_count = sum(map(len, scored))
+        self._progress(line_count, line_count)
         return Proposal(tuple(operations))
 
     def _read(self, logs: Sequence[Log]) -> ReadLogs:
         """The candidates and scored lines of the logs. Only logs that are in neither cache are scored; both caches get
         the result, and `known` loses all other logs."""
-        known = dict(self._known)
-        new = [log for log in logs if (log.path, log.blob) not in known]
-        candidates = [log_lines.candidates_of(log, LABELS) for log in new]
+        known_logs = dict(self._known)
+        new_logs = [log for log in logs if (log.path, log.blob) not in known_logs]
+        candidates = [log_lines.candidates_of(log, LABELS) for log in new_logs]
         notes = [[line for line in lines if not line.speaker] for lines in candidates]
-        cached = [self._scores.get(log, len(lines)) for log, lines in zip(new, notes, strict=True)]
+        cached = [self._scores.get(log, len(lines)) for log, lines in zip(new_logs, notes, strict=True)]
         unscored = [line for lines, results in zip(notes, cached, strict=True) if results is None for line in lines]
-        fresh = iter(map(cues_of_line, unscored) if self._spoken else score_all(unscored))
+        new_results = iter(map(cues_of_line, unscored) if self._spoken else score_all(unscored))
         scored: list[tuple[Log, Sequence[CueResult]]] = []
-        done, count = 0, sum(map(len, notes))
-        for log, of_log, lines, results in zip(new, candidates, notes, cached, strict=True):
+        done_lines, line_count = 0, sum(map(len, notes))
+        for log, log_candidates, lines, results in zip(new_logs, candidates, notes, cached, strict=True):
             if results is None:
                 results = []
-                for at in range(len(lines)):
-                    if at % PROGRESS_STEP == 0:
-                        self._progress(done + at, count)
-                    results.append(next(fresh))
+                for index in range(len(lines)):
+                    if index % PROGRESS_STEP == 0:
+                        self._progress(done_lines + index, line_count)
+                    results.append(next(new_results))
                 scored.append((log, results))
-            done += len(lines)
-            known[log.path, log.blob] = (of_log, mark_retracted(list(map(ScoredLine, lines, results))))
+            done_lines += len(lines)
+            known_logs[log.path, log.blob] = (log_candidates, mark_retracted(list(map(ScoredLine, lines, results))))
         self._scores.put(scored)
-        read = {(log.path, log.blob): known[log.path, log.blob] for log in logs}
+        read_logs = {(log.path, log.blob): known_logs[log.path, log.blob] for log in logs}
         self._known.clear()
-        self._known.update(read)
-        return read
+        self._known.update(read_logs)
+        return read_logs
 
 
 def score_all(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
     """The cues and the score of each line, in order. PARALLEL_LINES and more are scored in two processes."""
-    done = 0
+    result_count = 0
     if len(candidates) >= PARALLEL_LINES:
         for result in _scored_in_parallel(candidates):
             yield result
-            done += 1
-    yield from map(score_line, candidates[done:])
+            result_count += 1
+    yield from map(score_line, candidates[result_count:])
 
 
 def _scored_in_parallel(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
@@ -196,8 +196,8 @@ def score_line(line: Candidate) -> CueResult:
     """The cues of a line, with its score by the learned weights (`lasting`)."""
     result = cues_of_line(line)
     kind, weight = LABELS.get(line.label, ("", 0.0))
-    named = kind != "" and weight >= MIN_LABEL_WEIGHT
-    return replace(result, score=round(lasting.line_score(line, result, named=named), 3))
+    is_labelled = kind != "" and weight >= MIN_LABEL_WEIGHT
+    return replace(result, score=round(lasting.line_score(line, result, named=is_labelled), 3))
 
 
 def cues_of_line(line: Candidate) -> CueResult:
@@ -235,20 +235,20 @@ def _log_operations(
         line = item.line
         if index == reason_index:
             continue
-        reason = None
+        reason_line = None
         if item.keep and index + 1 < len(scored) and _is_reason(line, scored[index + 1].line):
             reason_index = index + 1
-            reason = scored[reason_index].line
+            reason_line = scored[reason_index].line
         if log.new.isdisjoint(range(line.number, line.end + 1)):
             continue
-        operation = _operation(log, item, reason, days, amends=(log.path, line.number, line.text) in amending)
+        operation = _operation(log, item, reason_line, days, amends=(log.path, line.number, line.text) in amending)
         if operation.op is Op.ADD and not line.typed and (target := retracted_fact(item, existing)):
             operation = replace(operation, op=Op.SUPERSEDE, target=target)
         yield operation
 
 
-def _is_reason(line: Candidate, after: Candidate) -> bool:
-    return after.number <= line.end + 1 and bool(_REASON.match(after.whole))
+def _is_reason(line: Candidate, next_line: Candidate) -> bool:
+    return next_line.number <= line.end + 1 and bool(_REASON.match(next_line.whole))
 
 
 def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[str, set[date]]:
@@ -272,13 +272,13 @@ def _numberless_key(text: str) -> str:
 
 
 def _operation(
-    log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]], *, amends: bool
+    log: Log, item: ScoredLine, reason_line: Candidate | None, days: dict[str, set[date]], *, amends: bool
 ) -> Operation:
     """The operation for one scored line: ADD, or SKIP with the reason. A retracted line is always skipped. Any other
     line about health is proposed and pinned. A line whose comment states a type is proposed, unless it is retracted.
 
-    `reason`: the next line when it gives the reason of this one. `days`: the result of `_days_of_topics`. `amends`: the
-    line changes what memory holds, so that it is proposed.
+    `reason_line`: the next line when it gives the reason of this one. `days`: the result of `_days_of_topics`.
+    `amends`: the line changes what memory holds, so that it is proposed.
     """
     line, result = item.line, item.result
 
@@ -292,46 +292,47 @@ def _operation(
         score += 0.7
     if is_routine:
         score -= ROUTINE_PENALTY
-    typed = ""  # the type that the comment of the line states
+    stated_type = ""  # the type that the comment of the line states
     if line.typed in IMPORTANCE:
-        typed = line.typed
+        stated_type = line.typed
     is_health = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
-    if typed or is_health or amends:
+    if stated_type or is_health or amends:
         score = max(score, THRESHOLD)
-    kind = typed or result.kind or "fact"
+    kind = stated_type or result.kind or "fact"
     text = line.with_topic(" ".join(line.text.split()))
     if item.retracted or score < THRESHOLD:
-        why, odds = "nothing says it will matter later", None
+        explanation, odds = "nothing says it will matter later", None
         if item.retracted:
-            why = f"taken back {item.retracted}"
+            explanation = f"taken back {item.retracted}"
         else:
             odds = odds_of(score)
             if result.against:
-                why = "speaks against it: " + ", ".join(result.against[:3])
+                explanation = "speaks against it: " + ", ".join(result.against[:3])
         span = Span(log.path, line.number, line.end, log.blob)
-        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, origin=line.origin, odds=odds)
-    if is_health and not typed and kind in ("fact", "profile"):
+        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=explanation, origin=line.origin, odds=odds)
+    if is_health and not stated_type and kind in ("fact", "profile"):
         kind = "profile"
         if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I):
             kind = "constraint"
-    last = line.end
+    last_line = line.end
     importance = importance_of(kind, odds_of(score))
-    if reason is not None:
-        text = f"{text.rstrip('.。')} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
-        last = reason.end
-    if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
+    if reason_line is not None:
+        text = f"{text.rstrip('.。')} ({normalise(_REASON.sub('', reason_line.whole)).rstrip('.。')})"
+        last_line = reason_line.end
+    if "까닭" in result.cues or "reason given" in result.cues or reason_line is not None:
         importance += 0.03
     bonus = min(0.04, 0.01 * sum(map(recurs, content_words(line.text))))
-    why = ", ".join(result.cues[:3]) or _reason_without_cues(typed, is_health, amends=amends)
+    explanation = ", ".join(result.cues[:3]) or _reason_without_cues(stated_type, is_health, amends=amends)
     if has_recurring_value:
         bonus += 0.06
-        why += f"; said on {RECURRING_DAYS} days or more"
+        explanation += f"; said on {RECURRING_DAYS} days or more"
     importance += bonus
     return Operation(
-        Op.ADD, text, (Span(log.path, line.number, last, log.blob),), kind,
-        type_guessed=not typed and not is_health and not _states_type(line, result),
-        importance=_rounded(importance, is_health, 0.89), until=last_day_of(line.text, kind, log.day), reason=why,
-        pinned=is_health, origin=line.origin, odds=None if typed or is_health or amends else odds_of(score),
+        Op.ADD, text, (Span(log.path, line.number, last_line, log.blob),), kind,
+        type_guessed=not stated_type and not is_health and not _states_type(line, result),
+        importance=_rounded(importance, is_health, 0.89), until=last_day_of(line.text, kind, log.day),
+        reason=explanation, pinned=is_health, origin=line.origin,
+        odds=None if stated_type or is_health or amends else odds_of(score),
     )  # fmt: skip
 
 
@@ -344,11 +345,11 @@ def _states_type(line: Candidate, result: CueResult) -> bool:
     return any(item.kind == result.kind and item.name in result.cues for item in deciding)
 
 
-def _rounded(importance: float, is_health: bool, most: float) -> float:
-    """The importance with three digits: at most `most`, or at least 0.92 for health."""
+def _rounded(importance: float, is_health: bool, maximum: float) -> float:
+    """The importance with three digits: at most `maximum`, or at least 0.92 for health."""
     if is_health:
         return round(max(0.92, importance), 3)
-    return round(min(most, importance), 3)
+    return round(min(maximum, importance), 3)
 
 
 def odds_of(score: float) -> float:
@@ -361,9 +362,9 @@ def importance_of(kind: str, odds: float) -> float:
     return KIND_WEIGHT * IMPORTANCE.get(kind, 0.5) + SCORE_WEIGHT / (1 + exp(-odds))
 
 
-def _reason_without_cues(typed: str, is_health: bool, *, amends: bool = False) -> str:
+def _reason_without_cues(stated_type: str, is_health: bool, *, amends: bool = False) -> str:
     """The reason for proposing a line that matches no cue."""
-    if typed:
+    if stated_type:
         return "its own comment says its type"
     if is_health:
         return "health"
@@ -401,22 +402,22 @@ def last_day_of(text: str, kind: str, day: date) -> str:
             return mention.day.isoformat()
     if pause := last_days.end_of_pause(text, day):
         return pause.isoformat()
-    ends = [ending.day for ending in last_days.find_endings(text, day)]
-    if not ends and not is_standing:
+    end_days = [ending.day for ending in last_days.find_endings(text, day)]
+    if not end_days and not is_standing:
         nearest = dates.find_days(text, day, future=False)
-        ends = [mention.day for mention in nearest if _is_appointment(text, mention, nearest, day)]
-    if ends:
-        return max(ends).isoformat()
+        end_days = [mention.day for mention in nearest if _is_appointment(text, mention, nearest, day)]
+    if end_days:
+        return max(end_days).isoformat()
     if _OF_THIS_SESSION.search(text):
         return day.isoformat()
     if kind != "deadline":
         return ""
-    own = [mention for mention in mentions if mention.states_day]
+    deadlines = [mention for mention in mentions if mention.states_day]
     # A past day, as in "agreed yesterday", is not the deadline itself.
-    own = own or [mention for mention in mentions if mention.day >= day and not is_standing]
-    if not own:
+    deadlines = deadlines or [mention for mention in mentions if mention.day >= day and not is_standing]
+    if not deadlines:
         return ""
-    return own[-1].day.isoformat()
+    return deadlines[-1].day.isoformat()
 
 
 def _is_appointment(text: str, mention: dates.Mention, mentions: Sequence[dates.Mention], day: date) -> bool:
@@ -452,10 +453,11 @@ def _dialogue_operations(log: Log, candidates: Sequence[Candidate]) -> Iterable[
             text = f"{line.speaker}: {text}"
         text = normalise(text)
         odds = turn.score - dialogue.THRESHOLD
-        is_health = any(STATES_HEALTH.search(each) and not each.endswith(("?", "？")) for each in sentences(turn.text))
+        statements = (sentence for sentence in sentences(turn.text) if not sentence.endswith(("?", "？")))
+        is_health = any(map(STATES_HEALTH.search, statements))
         if odds < 0 and not is_health:
-            why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
-            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, origin=line.origin, odds=odds)
+            explanation = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
+            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=explanation, origin=line.origin, odds=odds)
             continue
         yield Operation(
             Op.ADD, text, (span,), "profile" if is_health else turn.kind,

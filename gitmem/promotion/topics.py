@@ -63,27 +63,27 @@ def topic_of(statement: Statement, text: str) -> str:
         heading = ""
     if heading and parent and (has_topic(parent, heading) or len(heading) + len(parent) > MAX_BOTH_CHARS):
         heading = ""
-    near = [topic for topic in (heading, parent) if topic and not has_topic(text, topic)]
-    if not near:
+    nearest_steps = [topic for topic in (heading, parent) if topic and not has_topic(text, topic)]
+    if not nearest_steps:
         return ""
     steps = things(statement)
     if is_occasion:
         steps = things(statement._replace(above=()))
-    return _with_outer_steps(near, steps, text)
+    return _with_outer_steps(nearest_steps, steps, text)
 
 
-def _with_outer_steps(near: list[str], steps: tuple[str, ...], text: str) -> str:
-    """The topic of the steps `near`, with those of `steps` before it that it and `text` lack, while they fit."""
-    order = {step: place for place, step in enumerate(steps)}
-    chosen = near
-    for step in reversed(steps):
+def _with_outer_steps(nearest_steps: list[str], outer_steps: tuple[str, ...], text: str) -> str:
+    """The topic of `nearest_steps`, with those of `outer_steps` before it that it and `text` lack, while they fit."""
+    order = {step: position for position, step in enumerate(outer_steps)}
+    chosen = nearest_steps
+    for step in reversed(outer_steps):
         if has_topic("\n".join((text, *chosen)), step):
             continue
-        # A step of `near` that is no thing is one of the two nearest, which come last.
-        longer = sorted((*chosen, step), key=lambda each: order.get(each, len(order)))
-        if leading_topic(f"{', '.join(longer)}: {text}") != ", ".join(longer):
+        # A nearest step that is no thing is one of the two nearest, which come last.
+        longer_topic = sorted((*chosen, step), key=lambda name: order.get(name, len(order)))
+        if leading_topic(f"{', '.join(longer_topic)}: {text}") != ", ".join(longer_topic):
             break
-        chosen = longer
+        chosen = longer_topic
     return ", ".join(chosen)
 
 
@@ -91,11 +91,11 @@ def things(statement: Statement) -> tuple[str, ...]:
     """The steps of a statement's trail that name a thing, from the outermost in. Left out are steps of more than
     MAX_OUTER_WORDS words (below a heading with a time: headings of more than MAX_THING_WORDS), with a date or a time,
     and kinds of lines and occasions (`Morning session`, `배포 완료`)."""
-    words = MAX_OUTER_WORDS
+    max_heading_words = MAX_OUTER_WORDS
     if statement.time:
-        words = MAX_THING_WORDS
+        max_heading_words = MAX_THING_WORDS
     headings = map(as_topic, statement.above)
-    short_headings = [heading for heading in headings if len(heading.split()) <= words]
+    short_headings = [heading for heading in headings if len(heading.split()) <= max_heading_words]
     topics = (*short_headings, *map(as_topic, statement.parents))
     return tuple(dict.fromkeys(topic for topic in topics if topic and _names_thing(topic)))
 
@@ -133,26 +133,26 @@ def about_topic(statement: Statement, text: str) -> str:
 def about_topics(document: Iterable[Statement]) -> dict[int, str]:
     """Line number -> the topic (`about_topic`) of the statement in that line, whatever its text; lines without one are
     left out."""
-    found: dict[int, str] = {}
+    topics: dict[int, str] = {}
     for statement in document:
         if statement.has_content and (topic := about_topic(statement, "")):
-            found |= dict.fromkeys(range(statement.first, statement.last + 1), topic)
-    return found
+            topics |= dict.fromkeys(range(statement.first, statement.last + 1), topic)
+    return topics
 
 
 def reports_work(statement: Statement) -> bool:
     """Whether the nearest heading (without a time) or parent item is one of reports: work done, status, next steps."""
-    above = list(statement.parents[-1:])
+    nearest_steps = list(statement.parents[-1:])
     if not statement.time:
-        above += statement.above[-1:]
-    return any(map(_REPORTS.search, above))
+        nearest_steps += statement.above[-1:]
+    return any(map(_REPORTS.search, nearest_steps))
 
 
 def has_topic(text: str, topic: str) -> bool:
     """Whether a text has more than MIN_TOPIC_SHARE of the telling words of a topic; True for a topic without such
     words."""
-    own = _stems(topic) - GENERIC_WORDS - NOT_NAMES
-    return not own or len(own & _stems(text)) > MIN_TOPIC_SHARE * len(own)
+    topic_stems = _stems(topic) - GENERIC_WORDS - NOT_NAMES
+    return not topic_stems or len(topic_stems & _stems(text)) > MIN_TOPIC_SHARE * len(topic_stems)
 
 
 def _stems(text: str) -> set[str]:
