@@ -145,8 +145,8 @@ def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -
     if reading.split < 0:
         f.put(f"no_split_{side}")
         return
-    subject = [w for w, token in zip(shared, reading.content, strict=True) if token.start < reading.split]
-    value = [w for w, token in zip(shared, reading.content, strict=True) if token.start >= reading.split]
+    subject = [degree for degree, token in zip(shared, reading.content, strict=True) if token.start < reading.split]
+    value = [degree for degree, token in zip(shared, reading.content, strict=True) if token.start >= reading.split]
     for name, part in (("subject", subject), ("value", value)):
         if part:
             f.put(f"{name}_{side}", _mean(part))
@@ -162,14 +162,16 @@ def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -
     `_add_halves`."""
     single = LANGUAGES[reading.language].SINGLE
     pairs = list(zip(shared, reading.content, strict=True))
-    nouns = [w for w, token in pairs if token.norm in single or token.stem in single]
-    if not nouns and reading.language != "en":
+    degrees = [degree for degree, token in pairs if token.norm in single or token.stem in single]
+    if not degrees and reading.language != "en":
         long = [word for word in single if len(word) > 1]
-        nouns = [w for w, token in pairs if len(token.stem) >= 2 and any(word in token.stem for word in long)]
-    if nouns:
+        degrees = [
+            degree for degree, token in pairs if len(token.stem) >= 2 and any(word in token.stem for word in long)
+        ]
+    if degrees:
         f.put(f"single_{side}")
-        f.put(f"single_shared_{side}", float(max(nouns) >= 0.7))
-        f.put(f"single_left_{side}", float(min(nouns) < 0.3))
+        f.put(f"single_shared_{side}", float(max(degrees) >= 0.7))
+        f.put(f"single_left_{side}", float(min(degrees) < 0.3))
 
 
 def _add_kinds(f: Features, pair: Alignment) -> None:
@@ -178,12 +180,12 @@ def _add_kinds(f: Features, pair: Alignment) -> None:
     left_old = [value_type(pair.old.content[i]).split(" ")[0] for i in pair.left_old]
     left_new = [value_type(pair.new.content[j]).split(" ")[0] for j in pair.left_new]
     for kind in _KINDS:
-        both, old, new = shared.count(kind), left_old.count(kind), left_new.count(kind)
+        common, old, new = shared.count(kind), left_old.count(kind), left_new.count(kind)
         for name, value in (
-            ("shared", min(3, both) / 3), ("shared1", both > 0), ("old", min(3, old) / 3), ("new", min(3, new) / 3),
-            ("both", old > 0 and new > 0), ("both_none_shared", old > 0 and new > 0 and not both),
+            ("shared", min(3, common) / 3), ("shared1", common > 0), ("old", min(3, old) / 3), ("new", min(3, new) / 3),
+            ("both", old > 0 and new > 0), ("both_none_shared", old > 0 and new > 0 and not common),
             ("only_old", old > 0 and not new), ("only_new", new > 0 and not old),
-            ("all_shared", both > 0 and not old and not new), ("shared_old_all", both > 0 and not old),
+            ("all_shared", common > 0 and not old and not new), ("shared_old_all", common > 0 and not old),
         ):  # fmt: skip
             f.put(f"{kind}:{name}", float(value))
     identity = sum(shared.count(kind) for kind in _IDENTITY)
@@ -211,51 +213,51 @@ def _add_near(f: Features, pair: Alignment) -> None:
     noun (정문, 후문)."""
     olds = [token for token in _left_tokens(pair.old, pair.left_old) if token.kind not in (DATE, TIME)]
     news = [token for token in _left_tokens(pair.new, pair.left_new) if token.kind not in (DATE, TIME)]
-    words = numbers = 0
-    for i, _ in near_places([one.stem or one.norm for one in olds], [other.stem or other.norm for other in news]):
+    near_words = near_numbers = 0
+    for i, _ in near_places([token.stem or token.norm for token in olds], [token.stem or token.norm for token in news]):
         word = olds[i].stem or olds[i].norm
-        numbers += olds[i].kind == NUMBER
-        words += olds[i].kind != NUMBER and not (olds[i].kind == WORD and word.isascii() and len(word) < 4)
+        near_numbers += olds[i].kind == NUMBER
+        near_words += olds[i].kind != NUMBER and not (olds[i].kind == WORD and word.isascii() and len(word) < 4)
     wide_olds, wide_news = _wide_words(olds), _wide_words(news)
     siblings = any(
-        len(a) > 1 < len(b) and max(len(a), len(b)) <= 6 and a[-1] == b[-1] and a[0] != b[0]
-        for a in wide_olds
-        for b in wide_news
+        len(old) > 1 < len(new) and max(len(old), len(new)) <= 6 and old[-1] == new[-1] and old[0] != new[0]
+        for old in wide_olds
+        for new in wide_news
     )
     f.put("sibling", float(siblings))
-    f.put("near", float(words > 0))
-    f.put("near2", float(words > 1))
-    f.put("near_number", float(numbers > 0))
+    f.put("near", float(near_words > 0))
+    f.put("near2", float(near_words > 1))
+    f.put("near_number", float(near_numbers > 0))
 
 
 def _add_units(f: Features, pair: Alignment) -> None:
     """Add features for the types of the values that differ: the same type, another, or a value in one text only."""
-    old = {value_type(token) for token in _left_tokens(pair.old, pair.left_old) if token.kind in VALUES}
-    new = {value_type(token) for token in _left_tokens(pair.new, pair.left_new) if token.kind in VALUES}
-    both = old & new
-    f.put("value_same_unit", float(bool(both)))
-    f.put("value_one_unit", float(len(both) == len(old) == len(new) == 1))
-    f.put("value_many_units", float(len(both) >= 2))
-    f.put("value_other_unit", float(bool(old) and bool(new) and not both))
-    f.put("no_values_left", float(not old and not new))
-    f.put("new_value_only", float(not old and bool(new)))
-    f.put("old_value_only", float(bool(old) and not new))
+    old_types = {value_type(token) for token in _left_tokens(pair.old, pair.left_old) if token.kind in VALUES}
+    new_types = {value_type(token) for token in _left_tokens(pair.new, pair.left_new) if token.kind in VALUES}
+    shared_types = old_types & new_types
+    f.put("value_same_unit", float(bool(shared_types)))
+    f.put("value_one_unit", float(len(shared_types) == len(old_types) == len(new_types) == 1))
+    f.put("value_many_units", float(len(shared_types) >= 2))
+    f.put("value_other_unit", float(bool(old_types) and bool(new_types) and not shared_types))
+    f.put("no_values_left", float(not old_types and not new_types))
+    f.put("new_value_only", float(not old_types and bool(new_types)))
+    f.put("old_value_only", float(bool(old_types) and not new_types))
 
 
 def _add_contrasts(f: Features, pair: Alignment) -> None:
     """Add features for two members of one contrast class (staging and production), one in each text."""
-    contrasts = head = 0
+    contrasts = head_contrasts = 0
     for i in pair.left_old:
         for number, word in classes_of(pair.old.content[i]):
             for j in pair.left_new:
-                if any(n == number and w != word for n, w in classes_of(pair.new.content[j])):
+                if any(new_number == number and other != word for new_number, other in classes_of(pair.new.content[j])):
                     contrasts += 1
-                    head += i <= 1 and j <= 1
+                    head_contrasts += i <= 1 and j <= 1
     if pair.old.language != "en":
         contrasts += wide_contrasts(pair.old.text, pair.new.text)
     f.put("contrast", float(contrasts > 0))
-    f.put("contrast_head", float(head > 0))
-    f.put("contrast_tail", float(contrasts > 0 and not head))
+    f.put("contrast_head", float(head_contrasts > 0))
+    f.put("contrast_tail", float(contrasts > 0 and not head_contrasts))
     kin_old = any(map(names_kin, pair.old.content))
     kin_new = any(names_kin(pair.new.content[j]) for j in pair.left_new)
     f.put("kin_new", float(kin_new and not kin_old))
@@ -268,7 +270,7 @@ def _add_subject_modifiers(f: Features, pair: Alignment) -> None:
     new = pair.new.content
     owners = [match.end() for match in _OWNER.finditer(pair.new.text)]
     shared = {j for _, j, degree in pair.pairs if degree >= 0.9}
-    f.put("owned_new", float(any(new[j].start in (at, at + 1) for at in owners for j in pair.left_new)))
+    f.put("owned_new", float(any(new[j].start in (end, end + 1) for end in owners for j in pair.left_new)))
     f.put("inside_name", float(any(j + 1 in shared and j - 1 in shared for j in pair.left_new)))
     f.put("before_head", float(0 in pair.left_new and 1 in shared))
     head = next((j for i, j, degree in pair.pairs if i == 0 and degree >= 0.9), 0)
@@ -277,10 +279,10 @@ def _add_subject_modifiers(f: Features, pair: Alignment) -> None:
         f.put("bare_before_head")
 
 
-def _is_bare(reading: Reading, at: int) -> bool:
-    """Whether the token at position `at` is a word without ending or particle right before the next one; in English
+def _is_bare(reading: Reading, index: int) -> bool:
+    """Whether the token at position `index` is a word without ending or particle right before the next one; in English
     only near the start of the text."""
-    token, following = reading.content[at], reading.content[at + 1]
+    token, following = reading.content[index], reading.content[index + 1]
     plain = token.kind in (WORD, NAME) and token.text.lower() == token.norm
     return plain and following.start - token.end <= 1 and (reading.language != "en" or token.start < 12)
 
@@ -298,56 +300,56 @@ def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
 
 def _add_swaps(f: Features, pair: Alignment) -> None:
     """Add features for swaps: runs of tokens between the same neighbours, one in each text."""
-    a, b = pair.old.content, pair.new.content
-    kept, crossed = _chain(pair)
+    old, new = pair.old.content, pair.new.content
+    anchors, crossed = _chain(pair)
     f.put("crossed", float(crossed))
     swaps: list[tuple[tuple[Token, ...], tuple[Token, ...], str]] = []
     inserted = deleted = 0
-    for (i0, j0), (i1, j1) in pairwise([(-1, -1), *kept, (len(a), len(b))]):
-        one, other = a[i0 + 1 : i1], b[j0 + 1 : j1]
-        if one and other:
+    for (i0, j0), (i1, j1) in pairwise([(-1, -1), *anchors, (len(old), len(new))]):
+        old_run, new_run = old[i0 + 1 : i1], new[j0 + 1 : j1]
+        if old_run and new_run:
             place = "mid"
             if i0 < 0:
                 place = "head"
-            elif i1 >= len(a):
+            elif i1 >= len(old):
                 place = "tail"
-            swaps.append((one, other, place))
-        inserted += bool(other and not one)
-        deleted += bool(one and not other)
+            swaps.append((old_run, new_run, place))
+        inserted += bool(new_run and not old_run)
+        deleted += bool(old_run and not new_run)
     for name, value in (
         ("swaps", min(3, len(swaps)) / 3), ("swaps=0", not swaps), ("swaps=1", len(swaps) == 1),
         ("swaps>1", len(swaps) > 1), ("inserted", min(3, inserted) / 3), ("deleted", min(3, deleted) / 3),
         ("only_inserted", inserted and not swaps and not deleted),
         ("only_deleted", deleted and not swaps and not inserted),
-        ("identical", not swaps and not inserted and not deleted), ("frame", len(kept) / max(1, len(a))),
+        ("identical", not swaps and not inserted and not deleted), ("frame", len(anchors) / max(1, len(old))),
     ):  # fmt: skip
         f.put(name, float(value))
     if len(swaps) == 1 and not inserted and not deleted:
         _add_slot(f, pair, swaps[0][0], swaps[0][1])
-    for one, other, place in swaps:
-        _add_swap(f, one, other, place)
+    for old_run, new_run, place in swaps:
+        _add_swap(f, old_run, new_run, place)
         if pair.old.split >= 0:
-            f.put("swap_subject" if one[0].start < pair.old.split else "swap_value")
+            f.put("swap_subject" if old_run[0].start < pair.old.split else "swap_value")
     if len(swaps) == 1 and not inserted and not deleted and len(swaps[0][0]) == len(swaps[0][1]) == 1:
         f.put(f"one_swap:{swaps[0][2]}:{_swap_kind(swaps[0][0], swaps[0][1])}")
         f.put("one_swap")
     if len(swaps) >= 2:
-        f.put("head_and_tail_swap", float(swaps[0][2] == "head" and kept[-1][0] < len(a) - 1))
+        f.put("head_and_tail_swap", float(swaps[0][2] == "head" and anchors[-1][0] < len(old) - 1))
         f.put("head_swap_more", float(swaps[0][2] == "head"))
-        f.put("small_swaps", float(all(len(one) <= 2 and len(other) <= 2 for one, other, _ in swaps)))
+        f.put("small_swaps", float(all(len(old_run) <= 2 and len(new_run) <= 2 for old_run, new_run, _ in swaps)))
 
 
-def _add_slot(f: Features, pair: Alignment, one: tuple[Token, ...], other: tuple[Token, ...]) -> None:
+def _add_slot(f: Features, pair: Alignment, old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> None:
     """Add features for two texts that differ in one run of tokens only: its kind, its place, and the shared cue."""
-    if max(len(one), len(other)) > MAX_SLOT_TOKENS:
+    if max(len(old_run), len(new_run)) > MAX_SLOT_TOKENS:
         return
-    kind = _slot_kind(one, other)
+    kind = _slot_kind(old_run, new_run)
     place = "none"
     if pair.old.split >= 0 <= pair.new.split:
-        in_values = (one[0].start >= pair.old.split, other[0].start >= pair.new.split)
+        in_values = (old_run[0].start >= pair.old.split, new_run[0].start >= pair.new.split)
         place = {(True, True): "value", (False, False): "subject"}.get(in_values, "mixed")
-    both = pair.old.cues & pair.new.cues
-    cue = next((cue for cue in ("fact", "many", "event", "uses") if cue in both), "plain")
+    shared_cues = pair.old.cues & pair.new.cues
+    cue = next((cue for cue in ("fact", "many", "event", "uses") if cue in shared_cues), "plain")
     f.put("slot")
     f.put(f"slot:{place}")
     f.put(f"slot:{kind}")
@@ -356,20 +358,20 @@ def _add_slot(f: Features, pair: Alignment, one: tuple[Token, ...], other: tuple
     f.put(f"slot:{place}:{cue}")
     f.put(f"slot:{kind}:{cue}")
     f.put("slot:value:name:said", float(place == "value" and kind in ("name", "tool") and cue in ("fact", "uses")))
-    f.put("slot:whole", float(pair.new.content[-1] is other[-1] and pair.old.content[-1] is one[-1]))
+    f.put("slot:whole", float(pair.new.content[-1] is new_run[-1] and pair.old.content[-1] is old_run[-1]))
 
 
-def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
+def _slot_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
     """The kind of a run that differs: `tool` for two tools of one class, `designated` for a numbered thing, `name`,
     `value` for two values of one type, `word`, or `mixed`."""
-    if any(CLASSES.get(a.stem, -1) == CLASSES.get(b.stem, -2) for a in one for b in other):
+    if any(CLASSES.get(old.stem, -1) == CLASSES.get(new.stem, -2) for old in old_run for new in new_run):
         return "tool"
-    kinds = {token.kind if not token.designated else "designated" for token in (*one, *other)}
+    kinds = {token.kind if not token.designated else "designated" for token in (*old_run, *new_run)}
     if "designated" in kinds:
         return "designated"
     if kinds <= {NAME, ID}:
         return "name"
-    if {value_type(token) for token in one} == {value_type(token) for token in other} and kinds <= {*VALUES}:
+    if {value_type(token) for token in old_run} == {value_type(token) for token in new_run} and kinds <= {*VALUES}:
         return "value"
     if kinds == {WORD}:
         return "word"
@@ -383,33 +385,33 @@ def _add_tools(f: Features, pair: Alignment) -> None:
     if not news:
         return
     olds = ((i, CLASSES.get(pair.old.content[i].stem)) for i in pair.left_old)
-    found = next(((i, j) for i, one in olds for j, other in news if one == other), None)
-    if found is None:
+    tool_pair = next(((i, j) for i, old_class in olds for j, tool_class in news if old_class == tool_class), None)
+    if tool_pair is None:
         return
-    i, j = found
-    old, new = len(pair.old.content) - 1, len(pair.new.content) - 1
-    left_old = sum(1 - pair.partial_old.get(at, 0.0) for at in pair.left_old if at != i)
-    left_new = sum(1 - pair.partial_new.get(at, 0.0) for at in pair.left_new if at != j)
-    rest = min(1 - left_old / max(1, old), 1 - left_new / max(1, new))
+    i, j = tool_pair
+    old_others, new_others = len(pair.old.content) - 1, len(pair.new.content) - 1
+    left_old = sum(1 - pair.partial_old.get(index, 0.0) for index in pair.left_old if index != i)
+    left_new = sum(1 - pair.partial_new.get(index, 0.0) for index in pair.left_new if index != j)
+    rest_share = min(1 - left_old / max(1, old_others), 1 - left_new / max(1, new_others))
     f.put("tools")
-    f.put("tools*rest", rest)
-    f.put("tools*rest2", rest * rest)
-    f.put("tools:all", float(old > 0 and left_old < 0.5 and left_new < 0.5))
+    f.put("tools*rest", rest_share)
+    f.put("tools*rest2", rest_share * rest_share)
+    f.put("tools:all", float(old_others > 0 and left_old < 0.5 and left_new < 0.5))
     f.put("tools:change", float("change" in pair.new.cues))
 
 
-def _swap_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
+def _swap_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
     """The first kind, in alphabetical order, of a token that both runs have; "mixed" if they share no kind."""
-    both = {value_type(token) for token in one} & {value_type(token) for token in other}
-    return min((kind.split(" ")[0] for kind in both), default="mixed")
+    shared_types = {value_type(token) for token in old_run} & {value_type(token) for token in new_run}
+    return min((kind.split(" ")[0] for kind in shared_types), default="mixed")
 
 
-def _add_swap(f: Features, one: tuple[Token, ...], other: tuple[Token, ...], place: str) -> None:
-    """Add features for one swap. `one`, `other`: its runs in the earlier and in the later text. `place`: "head" if the
-    runs begin the texts, "tail" if the earlier one ends its text, else "mid"."""
-    kind = _swap_kind(one, other)
+def _add_swap(f: Features, old_run: tuple[Token, ...], new_run: tuple[Token, ...], place: str) -> None:
+    """Add features for one swap. `old_run`, `new_run`: its runs in the earlier and in the later text. `place`: "head"
+    if the runs begin the texts, "tail" if the earlier one ends its text, else "mid"."""
+    kind = _swap_kind(old_run, new_run)
     f.put(f"swap:{place}:{kind}")
-    if len(one) == len(other) == 1:
+    if len(old_run) == len(new_run) == 1:
         f.put(f"swap1:{place}:{kind}")
         f.put(f"swap1:{place}")
     if place == "head" and kind in ("date", "id", "ordinal", "name", "number", "time"):
@@ -427,16 +429,16 @@ def _add_cues(f: Features, pair: Alignment) -> None:
     left_old = {pair.old.content[i].kind for i in pair.left_old}
     left_new = {pair.new.content[j].kind for j in pair.left_new}
     shared = sum(degree for _, _, degree in pair.pairs) / max(1, len(pair.old.content))
-    lone = new - old
+    new_only = new - old
     for cue in _WEIGHED_CUES:
-        if cue in lone:
+        if cue in new_only:
             f.put(f"cue*cover:{cue}", shared)
             f.put(f"cue*identity:{cue}", float(bool(left_old & {ID, NAME}) and bool(left_new & {ID, NAME})))
             f.put(f"cue*value:{cue}", float(bool(left_new & {*VALUES})))
             f.put(f"cue*novalue:{cue}", float(not left_new & {*VALUES, NAME}))
-    for one, other in _CUE_PAIRS:
-        f.put(f"cues:{one}+{other}", float(one in lone and other in lone))
-    f.put("no_cue", float(not lone & {"change", "ends", "settled", "kept", "at_once", "except"}))
+    for cue, other_cue in _CUE_PAIRS:
+        f.put(f"cues:{cue}+{other_cue}", float(cue in new_only and other_cue in new_only))
+    f.put("no_cue", float(not new_only & {"change", "ends", "settled", "kept", "at_once", "except"}))
     flip = ("negation" in old) != ("negation" in new)
     f.put("negation_flip", float(flip))
     f.put("negation_flip*cover", shared * flip)
@@ -447,30 +449,31 @@ def _add_cues(f: Features, pair: Alignment) -> None:
 def _add_explicit(f: Features, pair: Alignment) -> None:
     """Add features for a later text that names an old value ("10 -> 12", "instead of MySQL"), by whether the earlier
     text has that value."""
-    a, b = pair.old, pair.new
-    kept = [
-        b.content[j]
+    old, new = pair.old, pair.new
+    shared_tokens = [
+        new.content[j]
         for i, j, degree in pair.pairs
-        if degree >= 0.7 and (a.content[i].kind in VALUES or i >= len(a.content) - 2)
+        if degree >= 0.7 and (old.content[i].kind in VALUES or i >= len(old.content) - 2)
     ]
-    arrow = next((token for token in b.tokens if token.kind == ARROW), None)
-    if arrow is not None and not any(token.kind == ARROW for token in a.tokens):
+    arrow = next((token for token in new.tokens if token.kind == ARROW), None)
+    if arrow is not None and not any(token.kind == ARROW for token in old.tokens):
         f.put("arrow")
-        before = any(0 <= arrow.start - token.end <= 4 for token in kept)
-        differs = any(a.content[i].kind in (ID, NAME) or i == 0 for i in pair.left_old)
-        f.put("arrow_from_old" if before else "arrow_not_from_old")
-        f.put("arrow_from_old_subject_same", float(before and not differs))
+        follows_old = any(0 <= arrow.start - token.end <= 4 for token in shared_tokens)
+        differs = any(old.content[i].kind in (ID, NAME) or i == 0 for i in pair.left_old)
+        f.put("arrow_from_old" if follows_old else "arrow_not_from_old")
+        f.put("arrow_from_old_subject_same", float(follows_old and not differs))
         f.put("arrow_subject_differs", float(differs))
-    lower = b.text.lower()
-    if from_to := _FROM_TO[b.language].search(lower):
+    lower = new.text.lower()
+    if from_to := _FROM_TO[new.language].search(lower):
         f.put("from_to")
-        reach = 0 if b.language == "en" else 12  # "45초에서 30초로": the old value stands before the word
-        inside = any(from_to.start() - reach <= token.start < from_to.end() + 12 for token in kept)
-        f.put("from_old" if inside else "from_not_old")
-    if instead := _INSTEAD[b.language].search(lower):
+        reach = 0 if new.language == "en" else 12  # "45초에서 30초로": the old value stands before the word
+        is_inside = any(from_to.start() - reach <= token.start < from_to.end() + 12 for token in shared_tokens)
+        f.put("from_old" if is_inside else "from_not_old")
+    if instead := _INSTEAD[new.language].search(lower):
         f.put("instead")
-        beside = any(abs(token.start - instead.end()) <= 14 or abs(token.end - instead.start()) <= 8 for token in kept)
-        f.put("instead_of_old" if beside else "instead_not_of_old")
+        start, end = instead.span()
+        is_beside = any(abs(token.start - end) <= 14 or abs(token.end - start) <= 8 for token in shared_tokens)
+        f.put("instead_of_old" if is_beside else "instead_not_of_old")
 
 
 def stated_change(pair: Alignment) -> tuple[str, str] | None:
@@ -512,15 +515,15 @@ def gives_replaced_value(pair: Alignment) -> bool:
 
 def _add_values(f: Features, pair: Alignment) -> None:
     """Add features for values that both texts have, and for two values of one type in one text."""
-    a, b = pair.old, pair.new
-    kept = any(degree >= 0.7 and a.content[i].kind in VALUES for i, _, degree in pair.pairs)
-    old = any(a.content[i].kind in VALUES for i in pair.left_old)
-    new = any(b.content[j].kind in VALUES for j in pair.left_new)
-    f.put("old_value_kept_and_new", float(kept and new))
-    f.put("all_values_kept", float(kept and not new and not old))
-    for name, reading in (("two_of_a_kind", b), ("two_of_a_kind_old", a)):
+    old, new = pair.old, pair.new
+    has_kept = any(degree >= 0.7 and old.content[i].kind in VALUES for i, _, degree in pair.pairs)
+    has_lost = any(old.content[i].kind in VALUES for i in pair.left_old)
+    has_new = any(new.content[j].kind in VALUES for j in pair.left_new)
+    f.put("old_value_kept_and_new", float(has_kept and has_new))
+    f.put("all_values_kept", float(has_kept and not has_new and not has_lost))
+    for name, reading in (("two_of_a_kind", new), ("two_of_a_kind_old", old)):
         types = [value_type(token) for token in reading.content if token.kind in (*VALUES, NAME)]
         f.put(name, float(len(types) > len(set(types))))
-    f.put("both_sources_value", float("source" in a.cues and "source" in b.cues and new))
-    f.put("colon_both", float(any(mark in a.text for mark in _EQUALS) and any(mark in b.text for mark in _EQUALS)))
-    f.put("table_both", float("|" in a.text and "|" in b.text))
+    f.put("both_sources_value", float("source" in old.cues and "source" in new.cues and has_new))
+    f.put("colon_both", float(any(mark in old.text for mark in _EQUALS) and any(mark in new.text for mark in _EQUALS)))
+    f.put("table_both", float("|" in old.text and "|" in new.text))

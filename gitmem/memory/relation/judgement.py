@@ -143,21 +143,21 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     A plain string counts as a `Said` without trail, day and type. A pair with a text of more than
     MAX_COMPARED_CHARACTERS is not compared: it is SAME if both have the same words and trail, else OTHER.
     """
-    one, other = _as_said(earlier), _as_said(later)
-    if max(len(one.text), len(other.text)) > MAX_COMPARED_CHARACTERS:
-        if one.trail == other.trail and one.text.split() == other.text.split():
+    earlier_said, later_said = _as_said(earlier), _as_said(later)
+    if max(len(earlier_said.text), len(later_said.text)) > MAX_COMPARED_CHARACTERS:
+        if earlier_said.trail == later_said.trail and earlier_said.text.split() == later_said.text.split():
             return _REPEATED
         return _TOO_LONG
-    one, other = _claims(one, other)
-    if not _NOW_WORD.search(other.text):  # a "now" of the earlier text alone says nothing of the two
-        one = one._replace(text=_NOW_WORD.sub("", one.text))
-    topics = statement_topic(one.text, one.trail), statement_topic(other.text, other.trail)
+    earlier_said, later_said = _claims(earlier_said, later_said)
+    if not _NOW_WORD.search(later_said.text):  # a "now" of the earlier text alone says nothing of the two
+        earlier_said = earlier_said._replace(text=_NOW_WORD.sub("", earlier_said.text))
+    topics = statement_topic(earlier_said.text, earlier_said.trail), statement_topic(later_said.text, later_said.trail)
     if compare_topics(*topics) is TopicMatch.ANOTHER:
-        return _of_two_topics(one, other, topics)
-    return _compared(one, other)
+        return _of_two_topics(earlier_said, later_said, topics)
+    return _compared(earlier_said, later_said)
 
 
-def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relation:
+def _of_two_topics(earlier: Said, later: Said, topics: tuple[Topic, Topic]) -> Relation:
     """The relation of two statements about two topics; it is never automatic.
 
     If a person should be asked about the statements as they are, they are compared once more with the topics before
@@ -165,17 +165,17 @@ def _of_two_topics(one: Said, other: Said, topics: tuple[Topic, Topic]) -> Relat
     counts: the topics only tell things apart. Nobody is asked about two topics of one kind (`project falcon`,
     `project eagle`).
     """
-    if are_siblings(*topics) and not _names_source(one, other):
+    if are_siblings(*topics) and not _names_source(earlier, later):
         return _TWO_TOPICS
-    bare = _compared(one, other)
-    if not bare.asks:
-        if bare.kind is Kind.SAME:
+    without_topics = _compared(earlier, later)
+    if not without_topics.asks:
+        if without_topics.kind is Kind.SAME:
             return _TWO_TOPICS
-        return bare
-    named = _compared(*(_after_topic(each, topic.name) for each, topic in zip((one, other), topics, strict=True)))
-    if named.kind is Kind.SAME:
+        return without_topics
+    with_topics = _compared(_after_topic(earlier, topics[0].name), _after_topic(later, topics[1].name))
+    if with_topics.kind is Kind.SAME:
         return _TWO_TOPICS
-    return min(named, bare, key=lambda found: found.disagreement)._replace(automatic=False)
+    return min(with_topics, without_topics, key=lambda compared: compared.disagreement)._replace(automatic=False)
 
 
 def _after_topic(statement: Said, topic: str) -> Said:
@@ -186,26 +186,27 @@ def _after_topic(statement: Said, topic: str) -> Said:
     return statement._replace(text=f"{topic}: {without_deciding_words(rest)}", trail=())
 
 
-def _compared(one: Said, other: Said) -> Relation:
+def _compared(earlier: Said, later: Said) -> Relation:
     """The relation of two statements whose lengths allow it, whatever their topics."""
-    old, new = _with_trails(one, other)
-    if nothing_shared(read(old), read(new)) or _only_trails_share(one.text, other.text):
+    old, new = _with_trails(earlier, later)
+    if nothing_shared(read(old), read(new)) or _only_trails_share(earlier.text, later.text):
         return _UNRELATED
-    if _only_topics_share(one.text, other.text):
+    if _only_topics_share(earlier.text, later.text):
         return _UNRELATED
-    found = _judged(one, other, old, new)
+    whole_relation = _judged(earlier, later, old, new)
     main_old, main_new = main_clauses(old), main_clauses(new)
-    if found.automatic or (main_old == old and main_new == new):
-        return found
-    aside = value_aside(old, new) or value_aside(new, old)
-    bare = _judged(one, other, main_old, main_new)
-    if found.asks and not bare.automatic and (not aside or found.disagreement >= bare.disagreement):
-        return found
-    if bare.asks and (aside or _shows_old_value(main_old, main_new)):
-        return bare
-    if aside:
-        return _never_same(found, bare)
-    return found
+    if whole_relation.automatic or (main_old == old and main_new == new):
+        return whole_relation
+    has_value_aside = value_aside(old, new) or value_aside(new, old)
+    main_relation = _judged(earlier, later, main_old, main_new)
+    whole_disagrees_more = whole_relation.disagreement >= main_relation.disagreement
+    if whole_relation.asks and not main_relation.automatic and (not has_value_aside or whole_disagrees_more):
+        return whole_relation
+    if main_relation.asks and (has_value_aside or _shows_old_value(main_old, main_new)):
+        return main_relation
+    if has_value_aside:
+        return _never_same(whole_relation, main_relation)
+    return whole_relation
 
 
 _SPACED_NOW = "|".join(
@@ -247,31 +248,29 @@ def value_aside(text: str, other: str) -> bool:
     main = main_clauses(other)
     if main == other:
         return False
-    own, others = read(main).content, read(other).content
-    return any(
-        not any(sameness(token, each) for each in own) and any(sameness(token, each) >= SAME_VALUE for each in others)
-        for token in read(main_clauses(text)).content
-        if token.kind in (*VALUES, ID, NAME)
-    )
+    main_tokens, all_tokens = read(main).content, read(other).content
+    values = (token for token in read(main_clauses(text)).content if token.kind in (*VALUES, ID, NAME))
+    unstated = (value for value in values if not any(sameness(value, token) for token in main_tokens))
+    return any(sameness(value, token) >= SAME_VALUE for value in unstated for token in all_tokens)
 
 
-def _never_same(found: Relation, bare: Relation) -> Relation:
-    """The relation of two statements if one has the other's value in a side clause: `found`, or if that is SAME, `bare`
-    (the relation of the main clauses) with SAME turned into ADDS."""
-    if found.kind is not Kind.SAME:
-        return found
-    if bare.kind is not Kind.SAME:
-        return bare
-    chances = {**bare.probabilities, Kind.SAME: 0.0, Kind.ADDS: bare.probabilities[Kind.SAME]}
-    return bare._replace(kind=Kind.ADDS, probability=chances[Kind.ADDS], probabilities=chances, reason=_ADDS)
+def _never_same(whole_relation: Relation, main_relation: Relation) -> Relation:
+    """The relation of two statements if one has the other's value in a side clause: `whole_relation`, or if that is
+    SAME, `main_relation` (the relation of the main clauses) with SAME turned into ADDS."""
+    if whole_relation.kind is not Kind.SAME:
+        return whole_relation
+    if main_relation.kind is not Kind.SAME:
+        return main_relation
+    chances = {**main_relation.probabilities, Kind.SAME: 0.0, Kind.ADDS: main_relation.probabilities[Kind.SAME]}
+    return main_relation._replace(kind=Kind.ADDS, probability=chances[Kind.ADDS], probabilities=chances, reason=_ADDS)
 
 
 _ADDS = "the later one adds a detail or an exception"
 
 
-def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
-    """Judge the effect of `other`, the later statement, on `one`. `old`, `new`: the words of `one` and of `other` that
-    are compared, either the texts that `_with_trails` makes or the main clauses of these."""
+def _judged(earlier: Said, later: Said, old: str, new: str) -> Relation:
+    """Judge the effect of the later statement on the earlier one. `old`, `new`: the words of the two that are compared,
+    either the texts that `_with_trails` makes or the main clauses of these."""
     pair = align(old, new)
     found = features(pair)
     model = linear_model.load(__file__, "relation.tsv")
@@ -279,17 +278,17 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
         chances = {Kind(name): chance for name, chance in model.probabilities(found).items()}
-        chances = _by_day(corrected(chances, found, pair), one, other, pair)
-    if _no_shared_subject(pair) or _ends_nothing(pair) or _keys_differ(one, other):
+        chances = _by_day(corrected(chances, found, pair), earlier, later, pair)
+    if _no_shared_subject(pair) or _ends_nothing(pair) or _keys_differ(earlier, later):
         chances = _of_two_things(chances)
-    kind = max(chances, key=lambda each: chances[each])
-    over = chances[Kind.REPLACES] + chances[Kind.ENDS]
-    sure = certainty(over, found, pair) >= model.thresholds["automatic"] and kind in (Kind.REPLACES, Kind.ENDS)
-    automatic = sure and not doubted(found, one, other, pair)
+    kind = max(chances, key=lambda candidate: chances[candidate])
+    over_chance = chances[Kind.REPLACES] + chances[Kind.ENDS]
+    is_over = certainty(over_chance, found, pair) >= model.thresholds["automatic"]
+    automatic = is_over and kind in (Kind.REPLACES, Kind.ENDS) and not doubted(found, earlier, later, pair)
     automatic = automatic and not says_more(pair, kind) and not says_less(pair, kind)
-    asks = automatic or over + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
-    chances = _in_order(chances, one, other, pair)
-    kind = max(chances, key=lambda each: chances[each])
+    asks = automatic or over_chance + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
+    chances = _in_order(chances, earlier, later, pair)
+    kind = max(chances, key=lambda candidate: chances[candidate])
     if kind is Kind.SAME and is_way_back(old, new):  # both hold: the ferry goes there and back
         chances = {**chances, Kind.SAME: 0.0, Kind.OTHER: chances[Kind.OTHER] + chances[Kind.SAME]}
         kind = Kind.OTHER
@@ -308,9 +307,9 @@ def _only_trails_share(text: str, other: str) -> bool:
     "32 photos imported" below "Images" does not speak of "Images: 30 (15.19GB)" below "Photo import". A text of values
     alone ("9090" below "Port") is about what its trail names.
     """
-    own, others = read(text), read(other)
-    worded = all(any(token.kind not in VALUES for token in each.content) for each in (own, others))
-    return worded and nothing_shared(own, others)
+    reading, other_reading = read(text), read(other)
+    worded = all(any(token.kind not in VALUES for token in side.content) for side in (reading, other_reading))
+    return worded and nothing_shared(reading, other_reading)
 
 
 def _only_topics_share(text: str, other: str) -> bool:
@@ -320,10 +319,10 @@ def _only_topics_share(text: str, other: str) -> bool:
     The words before a colon are the subject or the property of a short text ("Author: Mia Rolle") and of a text that
     begins with them ("the author is Jon Abara"). These are compared whole.
     """
-    (topic, own), (topic_other, own_other) = split_topic(text), split_topic(other)
+    (topic, claim), (topic_other, claim_other) = split_topic(text), split_topic(other)
     if not topic and not topic_other:
         return False
-    bare, bare_other = read(own), read(own_other)
+    bare, bare_other = read(claim), read(claim_other)
     if not _has_own_subject(bare) or not _has_own_subject(bare_other):
         return False
     if topic.casefold() != topic_other.casefold():
@@ -358,24 +357,24 @@ def _no_shared_subject(pair: Alignment) -> bool:
     return all(any(token.kind not in VALUES for token in side) for side in unpaired)
 
 
-def _keys_differ(one: Said, other: Said) -> bool:
+def _keys_differ(earlier: Said, later: Said) -> bool:
     """Whether both statements begin with the key of a thing and the keys differ: two rows of one table by their first
     cells, two entries like "`invoice.paid` - close it" by their code, and two like "Monitor: a.md" by their labels,
     which differ if no word is in both."""
-    if one.trail and other.trail and _CELL in one.trail[-1] and one.trail[-1] == other.trail[-1]:
-        return _stems(one.text.partition(_CELL)[0]) != _stems(other.text.partition(_CELL)[0])
-    code, code_other = _CODE_KEY.match(one.text), _CODE_KEY.match(other.text)
+    if earlier.trail and later.trail and _CELL in earlier.trail[-1] and earlier.trail[-1] == later.trail[-1]:
+        return _stems(earlier.text.partition(_CELL)[0]) != _stems(later.text.partition(_CELL)[0])
+    code, code_other = _CODE_KEY.match(earlier.text), _CODE_KEY.match(later.text)
     if code and code_other:
         return _stems(code[1]) != _stems(code_other[1])
-    label, label_other = split_topic(one.text)[0], split_topic(other.text)[0]
-    if not label or not label_other or _names_source(one, other):
+    label, label_other = split_topic(earlier.text)[0], split_topic(later.text)[0]
+    if not label or not label_other or _names_source(earlier, later):
         return False
     return _stems(label).isdisjoint(_stems(label_other))
 
 
-def _names_source(one: Said, other: Said) -> bool:
+def _names_source(earlier: Said, later: Said) -> bool:
     """Whether a statement names a source or an end; the words before its colon may do so then, as in "Fixed: ..."."""
-    return not _TELLS_OF_VALUE.isdisjoint(read(one.text).cues | read(other.text).cues)
+    return not _TELLS_OF_VALUE.isdisjoint(read(earlier.text).cues | read(later.text).cues)
 
 
 def _stems(text: str) -> set[str]:
@@ -417,32 +416,32 @@ def about_health(text: str) -> bool:
     return "health" in read(text).cues
 
 
-def _claims(one: Said, other: Said) -> tuple[Said, Said]:
+def _claims(earlier: Said, later: Said) -> tuple[Said, Said]:
     """Two decisions without their introductions ("We decided that") if both have one; else both as they are."""
-    bare, bare_other = without_deciding_words(one.text), without_deciding_words(other.text)
-    if bare == one.text or bare_other == other.text:
-        return one, other
-    return one._replace(text=bare), other._replace(text=bare_other)
+    bare, bare_other = without_deciding_words(earlier.text), without_deciding_words(later.text)
+    if bare == earlier.text or bare_other == later.text:
+        return earlier, later
+    return earlier._replace(text=bare), later._replace(text=bare_other)
 
 
-def _with_trails(one: Said, other: Said) -> tuple[str, str]:
+def _with_trails(earlier: Said, later: Said) -> tuple[str, str]:
     """The two texts, each after the words of its trail that name its subject, if the trails differ.
 
     If only the last heading differs, the whole heading is put before each text. Otherwise a word of the trail is put
     there if it names a thing and the other statement has it too, or names another thing of its type.
     """
-    above, above_other = subject_steps(one.trail), subject_steps(other.trail)
-    if above == above_other:
-        return one.text, other.text
-    if len(above) == len(above_other) and above[:-1] == above_other[:-1]:
-        last, sibling = above[-1], above_other[-1]
-        if _names_subject(last) and _names_subject(sibling):
-            return f"{last}: {one.text}", f"{sibling}: {other.text}"
-    names, names_other = _names(above), _names(above_other)
-    text_names, text_names_other = _names((one.text,)), _names((other.text,))
+    steps, steps_other = subject_steps(earlier.trail), subject_steps(later.trail)
+    if steps == steps_other:
+        return earlier.text, later.text
+    if len(steps) == len(steps_other) and steps[:-1] == steps_other[:-1]:
+        heading, heading_other = steps[-1], steps_other[-1]
+        if _names_subject(heading) and _names_subject(heading_other):
+            return f"{heading}: {earlier.text}", f"{heading_other}: {later.text}"
+    names, names_other = _names(steps), _names(steps_other)
+    text_names, text_names_other = _names((earlier.text,)), _names((later.text,))
     return (
-        _after_trail(one.text, names, {**names_other, **text_names_other}, text_names),
-        _after_trail(other.text, names_other, {**names, **text_names}, text_names_other),
+        _after_trail(earlier.text, names, {**names_other, **text_names_other}, text_names),
+        _after_trail(later.text, names_other, {**names, **text_names}, text_names_other),
     )
 
 
@@ -454,22 +453,22 @@ def _names_subject(heading: str) -> bool:
 
 def _names(texts: tuple[str, ...]) -> dict[str, Token]:
     """The tokens of the texts that name a thing: norm of the token -> token."""
-    found = [token for text in texts for token in read(text).content]
-    return {token.norm: token for token in found if token.kind in (ID, NAME) or classes_of(token)}
+    tokens = [token for text in texts for token in read(text).content]
+    return {token.norm: token for token in tokens if token.kind in (ID, NAME) or classes_of(token)}
 
 
-def _after_trail(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict[str, Token]) -> str:
+def _after_trail(text: str, trail: dict[str, Token], others: dict[str, Token], text_names: dict[str, Token]) -> str:
     """A text with names of its trail before it: names that the other statement has too, or has another name of the same
     type for.
 
-    `trail`: the names of the trail. `others`: those of the other statement. `own`: those of the text, which are not
-    repeated.
+    `trail`: the names of the trail. `others`: those of the other statement. `text_names`: those of the text, which
+    are not repeated.
     """
     types = {value_type(token) for token in others.values()}
     words = [
         token.norm.replace(":", " ") if token.designated else token.text
         for norm, token in trail.items()
-        if norm not in own and (norm in others or value_type(token) in types)
+        if norm not in text_names and (norm in others or value_type(token) in types)
     ]
     return f"{' '.join(words)}: {text}" if words else text
 
@@ -483,14 +482,15 @@ def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 def _by_equal_value(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
     """The probabilities, without a replacement or a conflict if the later text is the earlier one with an equal value
     ("two minutes", "now 120 seconds") and at most a word of NOW."""
-    at_new = [j for _, j, _ in sorted(pair.pairs)]
-    is_whole = not pair.left_old and at_new == sorted(at_new) and all(degree >= 1.0 for *_, degree in pair.pairs)
+    new_indices = [j for _, j, _ in sorted(pair.pairs)]
+    is_equal = not pair.left_old and all(degree >= 1.0 for *_, degree in pair.pairs)
+    is_whole = is_equal and new_indices == sorted(new_indices)
     has_value = any(pair.old.content[i].kind in (NUMBER, TIME, DATE) for i, *_ in pair.pairs)
     flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
     if not is_whole or not has_value or flips or any(pair.new.content[j].norm not in NOW for j in pair.left_new):
         return chances
-    moved = chances[Kind.REPLACES] + chances[Kind.CONFLICTS]
-    return {**chances, Kind.SAME: chances[Kind.SAME] + moved, Kind.REPLACES: 0.0, Kind.CONFLICTS: 0.0}
+    moved_chance = chances[Kind.REPLACES] + chances[Kind.CONFLICTS]
+    return {**chances, Kind.SAME: chances[Kind.SAME] + moved_chance, Kind.REPLACES: 0.0, Kind.CONFLICTS: 0.0}
 
 
 def _by_stated_change(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
@@ -503,28 +503,29 @@ def _by_stated_change(chances: dict[Kind, float], pair: Alignment) -> dict[Kind,
 
 def _proved(chances: dict[Kind, float]) -> dict[Kind, float]:
     """The probabilities with PROVED for REPLACES; the others keep their proportions."""
-    rest = sum(chances[kind] for kind in Kind if kind is not Kind.REPLACES) or 1.0
-    return {kind: PROVED if kind is Kind.REPLACES else (1 - PROVED) * chances[kind] / rest for kind in Kind}
+    other_chances = sum(chances[kind] for kind in Kind if kind is not Kind.REPLACES) or 1.0
+    return {kind: PROVED if kind is Kind.REPLACES else (1 - PROVED) * chances[kind] / other_chances for kind in Kind}
 
 
 def _left_words(pair: Alignment) -> list[Token]:
     """The tokens that only the earlier text has. Verbs are left out ("use"; in Korean and Japanese the last word)."""
-    left = [pair.old.content[i] for i in pair.left_old]
-    left += [pair.old.content[i] for i, _, degree in pair.pairs if degree <= BEGUN_ALIKE and pair.old.content[i].stem]
-    if pair.old.language in ("ko", "ja") and left and left[-1] is pair.old.content[-1] and left[-1].kind == WORD:
-        left = left[:-1]
-    return [token for token in left if token.norm not in VERBS]
+    tokens = [pair.old.content[i] for i in pair.left_old]
+    tokens += [pair.old.content[i] for i, _, degree in pair.pairs if degree <= BEGUN_ALIKE and pair.old.content[i].stem]
+    if pair.old.language in ("ko", "ja") and tokens and tokens[-1] is pair.old.content[-1] and tokens[-1].kind == WORD:
+        tokens = tokens[:-1]
+    return [token for token in tokens if token.norm not in VERBS]
 
 
 def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
     """The probabilities, with a proved replacement if the later text has all tokens of the earlier one, names its value
     as the old one and has another value of its type ("600 -> 900")."""
-    named = "arrow_from_old" in found or "from_old" in found
-    old = {value_type(pair.old.content[i]) for i, _, _ in pair.pairs if pair.old.content[i].kind in VALUES}
-    new = {value_type(pair.new.content[j]) for j in pair.left_new if pair.new.content[j].kind in VALUES}
-    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # a token here is a particle, no word
-    left = [i for i in pair.left_old if pair.old.content[i].start not in ends]
-    if left or not named or not old & new or not ("change" in pair.new.cues or "arrow_from_old" in found):
+    names_old = "arrow_from_old" in found or "from_old" in found
+    old_types = {value_type(pair.old.content[i]) for i, _, _ in pair.pairs if pair.old.content[i].kind in VALUES}
+    new_types = {value_type(pair.new.content[j]) for j in pair.left_new if pair.new.content[j].kind in VALUES}
+    particles = {token.end for token in pair.old.content if token.kind in VALUES}  # starts of particles after values
+    unmatched = [i for i in pair.left_old if pair.old.content[i].start not in particles]
+    is_marked = "change" in pair.new.cues or "arrow_from_old" in found
+    if unmatched or not names_old or not old_types & new_types or not is_marked:
         return chances
     return _proved(chances)
 
@@ -542,19 +543,19 @@ def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> 
     return {**chances, Kind.SAME: 0.0, Kind.CONFLICTS: chances[Kind.CONFLICTS] + chances[Kind.SAME]}
 
 
-def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
+def _by_day(chances: dict[Kind, float], earlier: Said, later: Said, pair: Alignment) -> dict[Kind, float]:
     """The probabilities for two statements of one day without a word of change: a conflict is then as likely as a
     replacement."""
-    if not one.day or one.day != other.day or "change" in pair.new.cues:
+    if not earlier.day or earlier.day != later.day or "change" in pair.new.cues:
         return chances
     half = chances[Kind.REPLACES] / 2
     return {**chances, Kind.REPLACES: half, Kind.CONFLICTS: chances[Kind.CONFLICTS] + half}
 
 
-def _in_order(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
+def _in_order(chances: dict[Kind, float], earlier: Said, later: Said, pair: Alignment) -> dict[Kind, float]:
     """The probabilities for statements of two days: a conflict counts as a replacement, since the later one holds,
     unless it names two sources or a plan. This changes only the kind that is shown, not whether a program may act."""
-    if not one.day or other.day <= one.day or not _OPEN.isdisjoint(pair.new.cues):
+    if not earlier.day or later.day <= earlier.day or not _OPEN.isdisjoint(pair.new.cues):
         return chances
     replaced = chances[Kind.REPLACES] + chances[Kind.CONFLICTS]
     return {**chances, Kind.REPLACES: replaced, Kind.CONFLICTS: 0.0}
@@ -570,10 +571,10 @@ def certainty(probability: float, found: Features, pair: Alignment) -> float:
     has both a word of change and a value of the same type. A word of change alone may concern something else, and a
     second value alone may hold too (a service may have two ports).
     """
-    named = not _NAMING.isdisjoint(found) or stated_change(pair) is not None
-    over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
-    changed = _says_change(found, pair) and ("value_same_unit" in found or "slot" in found)
-    if named or over or changed:
+    names_old = not _NAMING.isdisjoint(found) or stated_change(pair) is not None
+    is_over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
+    is_changed = _says_change(found, pair) and ("value_same_unit" in found or "slot" in found)
+    if names_old or is_over or is_changed:
         return probability
     return probability - UNSHOWN
 
@@ -615,20 +616,21 @@ def says_more(pair: Alignment, kind: Kind) -> bool:
     Such words may narrow its subject ("for uploads", "in production", 거래처와의) or name another thing. A replacement
     may have new words in one place, its new value; an end in none.
     """
-    places, end = 0, -1
-    for at in pair.left_new:
-        token = pair.new.content[at]
+    run_count = 0
+    end: int | None = None
+    for index in pair.left_new:
+        token = pair.new.content[index]
         if _is_change_word(token, pair.new):
             continue
-        places += end < 0 or any(map(str.isalnum, pair.new.text[end : token.start]))
+        run_count += end is None or any(map(str.isalnum, pair.new.text[end : token.start]))
         end = token.end
-    return places > (kind is Kind.REPLACES)
+    return run_count > (kind is Kind.REPLACES)
 
 
 def says_less(pair: Alignment, kind: Kind) -> bool:
     """Whether the later text ends only a part: it leaves out a name, an identifier or a number of the earlier text
     ("3.8과 3.9를 지원한다", "3.8 지원 종료"). A replacement leaves out the old value."""
-    return kind is Kind.ENDS and any(pair.old.content[at].kind in (NAME, ID, NUMBER) for at in pair.left_old)
+    return kind is Kind.ENDS and any(pair.old.content[index].kind in (NAME, ID, NUMBER) for index in pair.left_old)
 
 
 def _is_change_word(token: Token, reading: Reading) -> bool:
@@ -645,10 +647,11 @@ _NAMING = frozenset(("arrow_from_old", "from_old", "instead_of_old"))  # feature
 def covers(pair: Alignment) -> bool:
     """Whether the later text has every word of the earlier one, apart from values. A missing word may distinguish two
     things (webhooks, emails)."""
-    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # a token here is a particle, no word
-    left = [pair.old.content[at] for at in pair.left_old]
-    left += [pair.old.content[i] for i, j, _ in pair.pairs if _ends_alike(pair.old.content[i], pair.new.content[j])]
-    return all(token.kind in VALUES or token.start in ends for token in left)
+    old, new = pair.old.content, pair.new.content
+    particles = {token.end for token in old if token.kind in VALUES}  # starts of particles after values
+    unmatched = [old[i] for i in pair.left_old]
+    unmatched += [old[i] for i, j, _ in pair.pairs if _ends_alike(old[i], new[j])]
+    return all(token.kind in VALUES or token.start in particles for token in unmatched)
 
 
 def _ends_alike(one: Token, other: Token) -> bool:
@@ -672,33 +675,38 @@ def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automati
 def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
     """(earlier, later) pairs of words of one type that name two different things; a word is in one pair at most. ()
     without any."""
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     taken: set[int] = set()
     of_type: dict[str, list[int]] = {}
     for j in pair.left_new:
         of_type.setdefault(value_type(pair.new.content[j]), []).append(j)
     for i in pair.left_old:
-        one = pair.old.content[i]
-        if one.kind not in (ID, NAME) and one.stem.isascii() and not classes_of(one):
+        old_token = pair.old.content[i]
+        if old_token.kind not in (ID, NAME) and old_token.stem.isascii() and not classes_of(old_token):
             continue  # such a word names no thing
-        for j in of_type.get(value_type(one), ()):
-            other = pair.new.content[j]
-            if j not in taken and _are_two_things(one, other, i, j):
-                found.append((one.text.strip(), other.text.strip()))
+        for j in of_type.get(value_type(old_token), ()):
+            new_token = pair.new.content[j]
+            if j not in taken and _are_two_things(old_token, new_token, i, j):
+                pairs.append((old_token.text.strip(), new_token.text.strip()))
                 taken.add(j)
                 break
-    return tuple(found)
+    return tuple(pairs)
 
 
-def _are_two_things(one: Token, other: Token, i: int, j: int) -> bool:
-    """Whether two tokens of one type name two things; `i`, `j`: their positions in their texts."""
-    if one.kind == ID:
+def _are_two_things(old: Token, new: Token, old_index: int, new_index: int) -> bool:
+    """Whether two tokens of one type name two things; `old_index`, `new_index`: their positions in their texts."""
+    if old.kind == ID:
         return True
-    if any(n == m and a != b for n, a in classes_of(one) for m, b in classes_of(other)):
+    old_classes, new_classes = classes_of(old), classes_of(new)
+    if any(
+        number == new_number and word != new_word
+        for number, word in old_classes
+        for new_number, new_word in new_classes
+    ):
         return True
-    if one.kind == NAME:
-        return near(one.stem, other.stem) or (i <= 1 and j <= 1)
-    return one.kind == WORD and not one.stem.isascii() and near(one.stem, other.stem)
+    if old.kind == NAME:
+        return near(old.stem, new.stem) or (old_index <= 1 and new_index <= 1)
+    return old.kind == WORD and not old.stem.isascii() and near(old.stem, new.stem)
 
 
 def _property(pair: Alignment) -> str:
@@ -720,17 +728,17 @@ def _values(pair: Alignment) -> tuple[str, str]:
     for j in pair.left_new:
         first.setdefault(value_type(pair.new.content[j]), pair.new.content[j])
     for i in pair.left_old:
-        one = pair.old.content[i]
-        if one.kind in (*VALUES, NAME) and (other := first.get(value_type(one))):
-            return one.text.strip(), other.text.strip()
+        old_token = pair.old.content[i]
+        if old_token.kind in (*VALUES, NAME) and (new_token := first.get(value_type(old_token))):
+            return old_token.text.strip(), new_token.text.strip()
     old = [pair.old.content[i] for i in pair.left_old if pair.old.content[i].start >= pair.old.split]
     new = [pair.new.content[j] for j in pair.left_new if pair.new.content[j].start >= pair.new.split]
-    return " ".join(t.text for t in old[:SHOWN_WORDS]), " ".join(t.text for t in new[:SHOWN_WORDS])
+    return " ".join(token.text for token in old[:SHOWN_WORDS]), " ".join(token.text for token in new[:SHOWN_WORDS])
 
 
 def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: str, new: str) -> str:
     """The reason for a relation, as a sentence for a person."""
-    of = f" of '{about}'" if about else ""
+    of_about = f" of '{about}'" if about else ""
     match kind:
         case Kind.SAME:
             return "both say the same"
@@ -741,14 +749,14 @@ def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: s
         case Kind.ADDS:
             return f"the later one adds a detail or an exception{f' to {about!r}' if about else ''}"
         case Kind.REPLACES if old and new:
-            return f"the value{of} changed from {old} to {new}"
+            return f"the value{of_about} changed from {old} to {new}"
         case Kind.REPLACES:
-            return f"the later one gives another value{of}"
+            return f"the later one gives another value{of_about}"
         case Kind.ENDS:
             if about:
                 return f"the later one says that '{about}' is over"
             return "the later one says that it is over"
         case Kind.CONFLICTS if old and new:
-            return f"two values{of} at one time: {old} and {new}"
+            return f"two values{of_about} at one time: {old} and {new}"
         case Kind.CONFLICTS:
             return f"two sources disagree{f' about {about!r}' if about else ''}"
