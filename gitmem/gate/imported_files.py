@@ -75,27 +75,27 @@ def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]
     tree = _Tree(entries)
     files = tree.files
     names = {path: path.rpartition("/")[2].casefold() for path in files}
-    found: set[str] = set()
+    named: set[str] = set()
     skills = {path.rpartition("/")[0] for path, name in names.items() if name == SKILL and "/" in path}
     if skills:
-        found |= {path for path in files if path.endswith(TEXT_ENDINGS) and not skills.isdisjoint(_folders(path))}
+        named |= {path for path in files if path.endswith(TEXT_ENDINGS) and not skills.isdisjoint(_folders(path))}
     plugins = [path[: -len(PLUGIN)] for path in files if f"/{path.casefold()}".endswith(f"/{PLUGIN}")]
-    read = tuple(f"{root}{folder}" for root in plugins for folder in PLUGIN_FOLDERS)
-    found |= {path for path in files if path.startswith(read) and path.endswith(TEXT_ENDINGS)}
-    found |= {f"{root}{PLUGIN}" for root in plugins if f"{root}{PLUGIN}" in files}
+    plugin_folders = tuple(f"{root}{folder}" for root in plugins for folder in PLUGIN_FOLDERS)
+    named |= {path for path in files if path.startswith(plugin_folders) and path.endswith(TEXT_ENDINGS)}
+    named |= {f"{root}{PLUGIN}" for root in plugins if f"{root}{PLUGIN}" in files}
     settings_names = {settings.rpartition("/")[2] for settings in LEADING_SETTINGS}
     for path, text in _texts(repo, files, [path for path, name in names.items() if name in settings_names]):
-        found |= _named_by_settings(path, text, tree)
-    left = [path for path, name in names.items() if name in _LEADING or agents_read(path)] + sorted(found)
-    seen = set(left)
+        named |= _named_by_settings(path, text, tree)
+    unread = [path for path, name in names.items() if name in _LEADING or agents_read(path)] + sorted(named)
+    seen = set(unread)
     for _ in range(MAX_IMPORT_DEPTH):
-        new = {there for path, text in _texts(repo, files, left) for there in _imports(path, text, tree)} - seen
-        seen |= new
-        found |= new
-        left = sorted(new)
-        if not left:
+        new_files = {file for path, text in _texts(repo, files, unread) for file in _imports(path, text, tree)} - seen
+        seen |= new_files
+        named |= new_files
+        unread = sorted(new_files)
+        if not unread:
             break
-    return frozenset(found)
+    return frozenset(named)
 
 
 def _folders(path: str) -> Iterator[str]:
@@ -117,8 +117,8 @@ def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> 
 def _imports(path: str, text: str, tree: _Tree) -> Iterator[str]:
     """The files that a text names by `@path`, and the text files that a file of Copilot names in its own ways."""
     for places in [*import_places(path, text), *_references(path, text)]:
-        there = [file for place in places[:2] for file in tree.named(place)]
-        yield from there or (file for place in places[2:] for file in tree.named(place))
+        files = [file for place in places[:2] for file in tree.named(place)]
+        yield from files or (file for place in places[2:] for file in tree.named(place))
 
 
 def import_places(path: str, text: str) -> Iterator[list[str]]:
@@ -130,9 +130,9 @@ def import_places(path: str, text: str) -> Iterator[list[str]]:
     for match in _IMPORT.finditer(text):
         name = match["quoted"] or match["braced"] or match["path"].replace("\\ ", " ")
         yield [
-            posixpath.normpath(posixpath.join(at, spelled))
+            posixpath.normpath(posixpath.join(base, spelled))
             for spelled in (name, name.rstrip(".,;:!?*_"))
-            for at in (folder, "")
+            for base in (folder, "")
         ]
 
 
@@ -147,44 +147,44 @@ def _references(path: str, text: str) -> Iterator[list[str]]:
     for match in _REFERENCE.finditer(text):
         name = unquoted(match["single"] or match["bare"] or match["link"]).rstrip(".,;:!?*_")
         if name.casefold().endswith(TEXT_ENDINGS):
-            yield [posixpath.normpath(posixpath.join(at, name.lstrip("/"))) for at in (folder, "")]
+            yield [posixpath.normpath(posixpath.join(base, name.lstrip("/"))) for base in (folder, "")]
 
 
 def _named_by_settings(path: str, text: str, tree: _Tree) -> set[str]:
     """The files that the settings of a host name: globs relative to their folder or the project, a bare name in any
     folder. In a glob `*` matches `/` too, and letters match in either case. Settings with more than MAX_GLOBS globs
     name all files of TEXT_ENDINGS."""
-    known = next((name for name in LEADING_SETTINGS if f"/{path.casefold()}".endswith(f"/{name}")), "")
-    if not known:
+    settings_name = next((name for name in LEADING_SETTINGS if f"/{path.casefold()}".endswith(f"/{name}")), "")
+    if not settings_name:
         return set()
-    here = path.rpartition("/")[0]
-    project = path[: len(path) - len(known)].rstrip("/")
-    wanted: dict[str, None] = {}
-    values = [*_values(text, LEADING_SETTINGS[known])]
-    if "opencode" in known:
+    own_folder = path.rpartition("/")[0]
+    project = path[: len(path) - len(settings_name)].rstrip("/")
+    patterns: dict[str, None] = {}
+    values = [*_values(text, LEADING_SETTINGS[settings_name])]
+    if "opencode" in settings_name:
         values += [value.strip() for value in _FILE_VALUE.findall(text)]
     for value in values:
         glob = _BRACES.sub("*", value).casefold()
-        for folder in dict.fromkeys((here, project)):
-            wanted[posixpath.normpath(posixpath.join(folder.casefold(), glob)).replace("**/", "*")] = None
+        for folder in dict.fromkeys((own_folder, project)):
+            patterns[posixpath.normpath(posixpath.join(folder.casefold(), glob)).replace("**/", "*")] = None
         if "/" not in glob:
-            wanted[f"*/{glob}"] = None
-    globs = [glob for glob in wanted if any(c in glob for c in "*?[")]
-    found = {file for name in wanted for file in tree.named(name)}
+            patterns[f"*/{glob}"] = None
+    globs = [glob for glob in patterns if any(character in glob for character in "*?[")]
+    files = {file for name in patterns for file in tree.named(name)}
     if len(globs) > MAX_GLOBS:
-        return found | {file for file in tree.files if file.endswith(TEXT_ENDINGS)}
-    return found | {file for file in tree.files for glob in globs if fnmatchcase(file.casefold(), glob)}
+        return files | {file for file in tree.files if file.endswith(TEXT_ENDINGS)}
+    return files | {file for file in tree.files for glob in globs if fnmatchcase(file.casefold(), glob)}
 
 
 def _values(text: str, keys: Sequence[str]) -> Iterator[str]:
     """The strings in the values of these keys."""
     match = _KEY.search(text)
     while match is not None:
-        at = match.end()
-        if match["key"] in keys and (value := _VALUE.match(text, at)):
+        position = match.end()
+        if match["key"] in keys and (value := _VALUE.match(text, position)):
             yield from _strings(value[0])
-            at = max(at, value.end())
-        match = _KEY.search(text, at)
+            position = max(position, value.end())
+        match = _KEY.search(text, position)
 
 
 def _strings(value: str) -> Iterable[str]:
@@ -214,14 +214,14 @@ def newly_imported(
     `parents`: the oids of the commits before the change. `entries`: the listing of the tree after the change. `wanted`:
     blobs that are scanned anyway; they are left out. `commit`: the commit of the tree, "" for the staged tree.
     """
-    before: set[tuple[str, str]] = set()
+    imported_before: set[tuple[str, str]] = set()
     for oid in parents:
         listing = repo.entries(oid)
         imported = imported_files(repo, listing)
-        before |= {(entry.path, entry.oid) for entry in listing if entry.path in imported}
-    new = imported_files(repo, entries) - {place.path for place in wanted}
+        imported_before |= {(entry.path, entry.oid) for entry in listing if entry.path in imported}
+    imported_now = imported_files(repo, entries) - {place.path for place in wanted}
     return [
         BlobPlace(entry.path, entry.oid, commit)
         for entry in entries
-        if entry.path in new and (entry.path, entry.oid) not in before
+        if entry.path in imported_now and (entry.path, entry.oid) not in imported_before
     ]

@@ -59,27 +59,27 @@ def detect(text: Text) -> Iterator[Match]:
     raw = text.raw
     if "//" not in raw:
         return
-    taken = Spans()
+    claimed = Spans()
     for start, end in _images(raw):
-        why = _of_image(raw[start:end])
-        if why:
-            taken.claim(start, end)
-            yield Match("exfiltration-image", Severity.BLOCK, start, end, f"an image whose address {why}")
+        reason = _of_image(raw[start:end])
+        if reason:
+            claimed.claim(start, end)
+            yield Match("exfiltration-image", Severity.BLOCK, start, end, f"an image whose address {reason}")
     for match in _ADDRESS.finditer(raw):
-        if not taken.is_free(match.start(), match.start() + 1):
+        if not claimed.is_free(match.start(), match.start() + 1):
             continue
         start, end = match.start(), _end(raw, *match.span())
         if _LOOPBACK.match(raw, start, end):
             continue
-        why = _of_link(raw[start:end])
-        if not why:
+        reason = _of_link(raw[start:end])
+        if not reason:
             continue
-        own = _names_of_keys(raw[start:end])
-        if own is not None and all(_is_service(raw[start:end], name) for name in own):
+        key_names = _names_of_keys(raw[start:end])
+        if key_names is not None and all(_is_service(raw[start:end], name) for name in key_names):
             continue
-        taken.claim(start, end)
-        severity = Severity.BLOCK if own is None else Severity.WARN
-        yield Match("exfiltration-link", severity, start, end, f"an address that {why}")
+        claimed.claim(start, end)
+        severity = Severity.BLOCK if key_names is None else Severity.WARN
+        yield Match("exfiltration-link", severity, start, end, f"an address that {reason}")
 
 
 def _images(raw: str) -> Iterator[tuple[int, int]]:
@@ -105,10 +105,10 @@ def _end(raw: str, start: int, end: int) -> int:
     if raw[start - 1 : start] != "(":
         return start + len(raw[start:end].rstrip(")"))
     depth = 0
-    for at in range(start, end):
-        depth += (raw[at] == "(") - (raw[at] == ")")
+    for index in range(start, end):
+        depth += (raw[index] == "(") - (raw[index] == ")")
         if depth < 0:
-            return at
+            return index
     return end
 
 
@@ -121,21 +121,21 @@ def _names_of_keys(address: str) -> list[str] | None:
     plain, domain = unquoted(tail), ".".join(labels[-2:])
     if domain not in _PLATFORMS:
         labels = labels[-2:]
-    places = [hole for hole in _HOLE.finditer(plain) if _GRAVE.search(hole.group())]
-    holes = [hole.group() for hole in places]
+    hole_matches = [hole for hole in _HOLE.finditer(plain) if _GRAVE.search(hole.group())]
+    holes = [hole.group() for hole in hole_matches]
     if not holes:
-        asked = [match.group().partition("=")[2] for match in _PAYLOAD.finditer(plain)]
-        if not all(value.startswith("YOUR_") for value in asked):
+        values = [match.group().partition("=")[2] for match in _PAYLOAD.finditer(plain)]
+        if not all(value.startswith("YOUR_") for value in values):
             return None
         return [""]
-    named = [match[1].lower() for hole in holes if (match := _KEY_OF.fullmatch(hole))]
-    if len(named) != len(holes):
+    key_names = [match[1].lower() for hole in holes if (match := _KEY_OF.fullmatch(hole))]
+    if len(key_names) != len(holes):
         return None
-    if domain == _OF_ITS_OWNER and all(_OF_KEY.search(plain, 0, hole.start()) for hole in places):
-        return named
-    if not all(any(label.startswith(name) for label in labels) for name in named):
+    if domain == _OF_ITS_OWNER and all(_OF_KEY.search(plain, 0, hole.start()) for hole in hole_matches):
+        return key_names
+    if not all(any(label.startswith(name) for label in labels) for name in key_names):
         return None
-    return named
+    return key_names
 
 
 def _host_and_rest(address: str) -> tuple[list[str], str]:

@@ -127,28 +127,29 @@ _QUOTATIONS = lazy(
 def is_ordinary(unit: str, parts: Collection[C]) -> bool:
     """Whether a sentence of folded text is an order of ordinary work, or only lists quoted phrases. `parts`: its
     concepts outside quotations."""
-    found = set(parts)
-    if C.OVERRIDE in found and not found & _BESIDE_OVERRIDE and _THING.search(unit):
+    concepts = set(parts)
+    hides_or_sends = not concepts.isdisjoint(_HIDES_OR_SENDS)
+    if C.OVERRIDE in concepts and not concepts & _BESIDE_OVERRIDE and _THING.search(unit):
         return True
-    if found & {C.SECRET, C.SEND} and (
-        (not found & _BESIDE_SECRET and _PUBLIC.search(unit)) or (not found & _BESIDE_KEPT and _KEPT.search(unit))
+    if concepts & {C.SECRET, C.SEND} and (
+        (not concepts & _BESIDE_SECRET and _PUBLIC.search(unit)) or (not concepts & _BESIDE_KEPT and _KEPT.search(unit))
     ):
         return True
-    if C.CONCEAL in found and not found & _BESIDE_ACCOUNT and _OF_AN_ACCOUNT.search(unit):
+    if C.CONCEAL in concepts and not concepts & _BESIDE_ACCOUNT and _OF_AN_ACCOUNT.search(unit):
         return True
-    if C.NO_ASKING in found and not found & _BESIDE_FAULT and _FAULT.search(unit):
+    if C.NO_ASKING in concepts and not concepts & _BESIDE_FAULT and _FAULT.search(unit):
         return True
-    if C.NO_ASKING in found and not found & _HIDES_OR_SENDS and _LOOKED_UP.search(unit) and _APPROVED.search(unit):
+    if C.NO_ASKING in concepts and not hides_or_sends and _LOOKED_UP.search(unit) and _APPROVED.search(unit):
         return True
-    if C.PERSIST in found and not found & _BESIDE_SAVED and _SAVED.search(unit):
+    if C.PERSIST in concepts and not concepts & _BESIDE_SAVED and _SAVED.search(unit):
         return True
-    if C.PERSIST in found and not found & _BESIDE_LANGUAGE and _IN_A_LANGUAGE.search(unit):
+    if C.PERSIST in concepts and not concepts & _BESIDE_LANGUAGE and _IN_A_LANGUAGE.search(unit):
         return True
-    if found <= _BESIDE_ANNOUNCED and C.EXECUTE in found and _ANNOUNCED.search(unit):
+    if concepts <= _BESIDE_ANNOUNCED and C.EXECUTE in concepts and _ANNOUNCED.search(unit):
         return True
-    if found <= _BESIDE_ENTERED and C.SPREAD in found and _ENTERED.search(unit):
+    if concepts <= _BESIDE_ENTERED and C.SPREAD in concepts and _ENTERED.search(unit):
         return True
-    if found & _DESTRUCTIVE and not found & _HIDES_OR_SENDS and (_REASON.search(unit) or _ALLOWED.search(unit)):
+    if concepts & _DESTRUCTIVE and not hides_or_sends and (_REASON.search(unit) or _ALLOWED.search(unit)):
         return True
     return _QUOTATIONS.fullmatch(unit) is not None
 
@@ -174,14 +175,14 @@ def without_sign_in(unit: str) -> str:
 def has_cost(parts: Collection[C]) -> bool:
     """Whether the concepts of a sentence include a harm that every attack does: it conceals, skips a confirmation,
     switches a check off, destroys, sends or shows a secret and the like. A likely finding without one is dropped."""
-    found = set(parts)
+    concepts = set(parts)
     return bool(
-        found & {C.CONCEAL, C.NO_ASKING, C.SWITCH_OFF, C.DESTROY, C.UNBOUND, C.ROLE, C.SPREAD}
-        or (C.OVERRIDE in found and found & _BESIDE_ALL)
-        or (found & {C.SECRET, C.PROMPT} and found & {C.SEND, C.REVEAL, C.PLACE, C.EXECUTE})
-        or (C.PERSIST in found and found & {C.PLACE, C.SEND, C.ORDER, C.AGENT})
-        or (C.PLACE in found and found & {C.SEND, C.EXECUTE})
-        or (C.ORDER in found and found & {C.AUTHORITY, C.PRECEDENCE})
+        concepts & {C.CONCEAL, C.NO_ASKING, C.SWITCH_OFF, C.DESTROY, C.UNBOUND, C.ROLE, C.SPREAD}
+        or (C.OVERRIDE in concepts and concepts & _BESIDE_ALL)
+        or (concepts & {C.SECRET, C.PROMPT} and concepts & {C.SEND, C.REVEAL, C.PLACE, C.EXECUTE})
+        or (C.PERSIST in concepts and concepts & {C.PLACE, C.SEND, C.ORDER, C.AGENT})
+        or (C.PLACE in concepts and concepts & {C.SEND, C.EXECUTE})
+        or (C.ORDER in concepts and concepts & {C.AUTHORITY, C.PRECEDENCE})
     )
 
 

@@ -37,29 +37,29 @@ def lines(folded: str) -> Iterator[Line]:
 
 def _steps(folded: str) -> Iterator[Line]:
     """Each step with an address, joined with the step before it and with the two steps before it."""
-    before: list[Span] = []
-    at = 0
+    steps_before: list[Span] = []
+    next_start = 0
     for line in folded.split("\n"):
-        start, at = at, at + len(line) + 1
+        start, next_start = next_start, next_start + len(line) + 1
         step = _STEP.fullmatch(line.rstrip())
         if step is None:
             if line.strip():
-                before = []
+                steps_before = []
             continue
-        place = start + step.start("says"), start + step.end("says")
+        span = start + step.start("says"), start + step.end("says")
         if "://" in step["says"]:
-            for number in range(1, min(len(before), STEPS - 1) + 1):
-                pieces = (*before[-number:], place)
-                yield Line(pieces[0][0], place[1], pieces=pieces)
-        before = [*before[1 - STEPS :], place]
+            for number in range(1, min(len(steps_before), STEPS - 1) + 1):
+                pieces = (*steps_before[-number:], span)
+                yield Line(pieces[0][0], span[1], pieces=pieces)
+        steps_before = [*steps_before[1 - STEPS :], span]
 
 
 def _tables(folded: str) -> Iterator[Line]:
     """The cells of each table with short cells, joined by rows and by columns."""
     rows: list[list[Span]] = []
-    at = 0
+    next_start = 0
     for line in [*folded.split("\n"), ""]:
-        start, at = at, at + len(line) + 1
+        start, next_start = next_start, next_start + len(line) + 1
         if line.count("|") < 2:
             if rows:
                 yield from _step_rows(folded, rows)
@@ -72,11 +72,11 @@ def _tables(folded: str) -> Iterator[Line]:
 def _step_rows(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
     """Each row of a table with an address, joined with the row before it and with the two rows before it. Of a row the
     longest cell is read, which says what the step is."""
-    says = [max(row, key=lambda cell: cell[1] - cell[0]) for row in rows[: _MAX_CELLS // 2] if row]
-    for last, (start, end) in enumerate(says):
+    longest_cells = [max(row, key=lambda cell: cell[1] - cell[0]) for row in rows[: _MAX_CELLS // 2] if row]
+    for index, (start, end) in enumerate(longest_cells):
         if "://" in folded[start:end]:
-            for number in range(1, min(last, STEPS - 1) + 1):
-                pieces = tuple(says[last - number : last + 1])
+            for number in range(1, min(index, STEPS - 1) + 1):
+                pieces = tuple(longest_cells[index - number : index + 1])
                 yield Line(pieces[0][0], end, pieces=pieces)
 
 
@@ -87,8 +87,8 @@ def _table(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
     if len(cells) < _MIN_CELLS or any([folded.count(" ", *cell) >= _MAX_CELL_WORDS for cell in cells]):
         return
     columns = [[row[number] for row in rows if number < len(row)] for number in range(len(rows[0]))]
-    for read in (cells, *columns):
-        for first in range(0, len(read), _JOINED_CELLS // 2):
-            part = read[first : first + _JOINED_CELLS]
-            if len(part) >= _MIN_CELLS and (first == 0 or len(part) > _JOINED_CELLS // 2):
+    for sequence in (cells, *columns):
+        for start in range(0, len(sequence), _JOINED_CELLS // 2):
+            part = sequence[start : start + _JOINED_CELLS]
+            if len(part) >= _MIN_CELLS and (start == 0 or len(part) > _JOINED_CELLS // 2):
                 yield Line(part[0][0], part[-1][1], pieces=tuple(part))

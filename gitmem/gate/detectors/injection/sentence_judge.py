@@ -53,7 +53,8 @@ class Verdict:
     def parts(self) -> list[C]:
         """The concepts that make the sentence an instruction, in order of place; concepts in quotation marks do not
         count."""
-        return sorted((c for c in self.concepts if c not in _CONTEXT), key=lambda c: self.concepts[c])
+        parts = (concept for concept in self.concepts if concept not in _CONTEXT)
+        return sorted(parts, key=self.concepts.__getitem__)
 
     @property
     def blocks(self) -> bool:
@@ -73,9 +74,9 @@ def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Ve
     folded = _without_boilerplate(text.folded)
     verdicts = list(_verdicts(text, folded, boost))
     if text.exhaustive:  # to be masked: prefer a sentence to its whole line
-        verdicts.sort(key=lambda v: (v.end - v.start, v.start))
+        verdicts.sort(key=lambda verdict: (verdict.end - verdict.start, verdict.start))
     else:
-        verdicts.sort(key=lambda v: (-v.score, v.start))
+        verdicts.sort(key=lambda verdict: (-verdict.score, verdict.start))
     claimed = Spans()
     blocking = [verdict for verdict in verdicts if verdict.blocks]
     yield from (verdict for verdict in blocking if claimed.claim(verdict.start, verdict.end))
@@ -93,19 +94,19 @@ def _parted(folded: str) -> Iterator[Verdict]:
     """
     learned = scorer.load()
     for line in parted_orders.lines(folded):
-        says = line.says(folded)
-        if _word_weight(says) < word_weights.load().least / 2:
+        joined_text = line.says(folded)
+        if _word_weight(joined_text) < word_weights.load().least / 2:
             continue
-        concepts = read(says)
-        last = folded[slice(*line.pieces[-1])]
+        concepts = read(joined_text)
+        last_piece = folded[slice(*line.pieces[-1])]
         if len(line.pieces) <= parted_orders.STEPS and not (
-            {C.SECRET, C.PLACE} <= concepts.keys() and C.SEND in read(last)
+            {C.SECRET, C.PLACE} <= concepts.keys() and C.SEND in read(last_piece)
         ):
             continue
-        if sends_what_is_public(last) and C.SECRET not in read(last):
+        if sends_what_is_public(last_piece) and C.SECRET not in read(last_piece):
             continue
-        score = score_of(says, "", "")
-        if score >= learned.block and not is_ordinary(says, concepts):
+        score = score_of(joined_text, "", "")
+        if score >= learned.block and not is_ordinary(joined_text, concepts):
             yield Verdict(line.start, line.end, score, concepts)
 
 
@@ -115,21 +116,21 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
     unless the text is exhaustive."""
     judged: set[tuple[str, str, str]] = set()
     exhaustive, scores = text.exhaustive, text.scores
-    least = word_weights.load().least - boost
+    min_weight = word_weights.load().least - boost
     learned = scorer.load()
     weights_before: list[float] = []  # the weight of each line so far
     for line, source, before, after in in_context(folded):
         weight = _line_weight(source)
         if line.joined:
-            joined = weight + sum(weights_before[-len(line.joined) :])
+            joined_weight = weight + sum(weights_before[-len(line.joined) :])
         else:
-            joined = weight
+            joined_weight = weight
         if not line.pieces:
             weights_before.append(weight)
-        if joined < least:
+        if joined_weight < min_weight:
             continue
         for unit in units_of(folded, line):
-            if weight < least and unit.start >= line.start:  # it can matter only together with the lines before it
+            if weight < min_weight and unit.start >= line.start:  # it can matter only together with the lines before it
                 continue
             key = (unit.text, before, after)
             if key in judged and not exhaustive:
@@ -137,24 +138,24 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
             judged.add(key)
             score = scores.get(key)
             if score is None:
-                if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < least:
+                if len(unit.text) < 0.7 * len(source) and _word_weight(unit.text) < min_weight:
                     continue
                 score = scores[key] = score_of(unit.text, before, after)
             if score + boost < learned.warn:
                 continue
-            says = without_markup(unit.text)
-            concepts = read(says)
-            if score >= learned.block and (is_ordinary(says, concepts) or _only_signs_in(says, learned.block)):
+            sentence = without_markup(unit.text)
+            concepts = read(sentence)
+            if score >= learned.block and (is_ordinary(sentence, concepts) or _only_signs_in(sentence, learned.block)):
                 score = learned.block - _BELOW_BLOCK
             if score + boost < learned.block - _MAX_BELOW_BLOCK_WITHOUT_COST and not has_cost(concepts):
                 continue
             yield Verdict(unit.start, unit.end, score + boost, concepts)
 
 
-def _only_signs_in(says: str, block: float) -> bool:
+def _only_signs_in(sentence: str, block: float) -> bool:
     """Whether a sentence would not block without the words that name what signs its request in."""
-    remaining = without_sign_in(says)
-    return remaining != says and C.SECRET not in read(remaining) and score_of(remaining, "", "") < block
+    remaining = without_sign_in(sentence)
+    return remaining != sentence and C.SECRET not in read(remaining) and score_of(remaining, "", "") < block
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
@@ -172,7 +173,7 @@ def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
         yield *pending, before, ""
 
 
-_OWN = lazy(r"<!--[ \t]+mem[ \t][^<>\n]{0,2000}-->")
+_OWN_COMMENT = lazy(r"<!--[ \t]+mem[ \t][^<>\n]{0,2000}-->")
 _KEYS = lazy(
     r"\b(?:type=(?:fact|preference|constraint|decision|deadline|todo|timeline|profile|rule|goal|policy|exception|lesson|"
     r"note|episode-digest)|origin=(?:user|agent|tool|web)"
@@ -212,7 +213,7 @@ def _without_boilerplate(folded: str) -> str:
     Every other value of a comment stays and is read like visible text.
     """
     if "<!--" in folded:
-        folded = _OWN.sub(_without_keys, folded)
+        folded = _OWN_COMMENT.sub(_without_keys, folded)
     if "[redacted" in folded:
         folded = _MASK.sub(_blank, folded)
     if any([word in folded for word in _TEMPLATE_WORDS]):
@@ -241,8 +242,8 @@ _MAX_CACHED_LINES, _MAX_CACHED_CHARACTERS = 1 << 14, 600
 @lru_cache(maxsize=_MAX_CACHED_LINES)
 def _word_weight(source: str) -> float:
     """The sum of the prefilter's weights of a line's words."""
-    of = word_weights.load().of
-    return sum([of[token] for token in word_weights.tokens(source) if token in of])
+    weights = word_weights.load().of
+    return sum([weights[token] for token in word_weights.tokens(source) if token in weights])
 
 
 def _line_weight(source: str) -> float:
