@@ -248,9 +248,7 @@ class _Run:
             if index in verdicts:
                 return verdicts[index]
             # `later` leads to later lines only, so the recursion ends.
-            replacing = (
-                later_index for later_index in later.get(index, ()) if isinstance(verdict_at(later_index), Approved)
-            )
+            replacing = (candidate for candidate in later.get(index, ()) if isinstance(verdict_at(candidate), Approved))
             replacing_index = next(replacing, None)
             if replacing_index is None:
                 verdicts[index] = self.decide(operations[index])
@@ -379,9 +377,9 @@ class _Run:
         sources = [self._cited_text(span) for span in operation.sources]
         cited = "\n".join(text for source in sources for text in source.texts)
         days = {self.logs[span.path, span.blob].day for span in operation.sources}
-        for failed_check, find_problem in GROUNDING:
+        for check, find_problem in GROUNDING:
             if problem := find_problem(operation.text, cited, days):
-                return Refused(operation, failed_check, problem)
+                return Refused(operation, check, problem)
         if operation.type == "decision":
             statements = "\n".join(text for source in sources for text in source.statements)
             if problem := reason_problem(operation.text, statements):
@@ -490,15 +488,9 @@ class _Run:
             *((fact, without_deciding_words(fact.text)) for fact in self.rules.archived.values()),
             *((row.fact, without_deciding_words(row.fact.text)) for row in self.additions),
         ]
-        same_facts = [
-            fact for fact, known_claim in known_claims if fact.id == new.id or is_near_duplicate(claim, known_claim)
-        ]
+        alike = [fact for fact, known in known_claims if fact.id == new.id or is_near_duplicate(claim, known)]
         text = f"{topic}: {new.text}"
-        if (
-            not same_facts
-            or len(text) > MAX_TEXT_CHARS
-            or not all(_is_about_another(fact, topic) for fact in same_facts)
-        ):
+        if not alike or len(text) > MAX_TEXT_CHARS or not all(_is_about_another(fact, topic) for fact in alike):
             return operation
         return replace(operation, text=text)
 

@@ -145,8 +145,8 @@ def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -
     if reading.split < 0:
         f.put(f"no_split_{side}")
         return
-    subject = [degree for degree, token in zip(shared, reading.content, strict=True) if token.start < reading.split]
-    value = [degree for degree, token in zip(shared, reading.content, strict=True) if token.start >= reading.split]
+    subject = [share for share, token in zip(shared, reading.content, strict=True) if token.start < reading.split]
+    value = [share for share, token in zip(shared, reading.content, strict=True) if token.start >= reading.split]
     for name, part in (("subject", subject), ("value", value)):
         if part:
             f.put(f"{name}_{side}", _mean(part))
@@ -162,16 +162,14 @@ def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -
     `_add_halves`."""
     single = LANGUAGES[reading.language].SINGLE
     pairs = list(zip(shared, reading.content, strict=True))
-    degrees = [degree for degree, token in pairs if token.norm in single or token.stem in single]
-    if not degrees and reading.language != "en":
+    shares = [share for share, token in pairs if token.norm in single or token.stem in single]
+    if not shares and reading.language != "en":
         long = [word for word in single if len(word) > 1]
-        degrees = [
-            degree for degree, token in pairs if len(token.stem) >= 2 and any(word in token.stem for word in long)
-        ]
-    if degrees:
+        shares = [share for share, token in pairs if len(token.stem) >= 2 and any(word in token.stem for word in long)]
+    if shares:
         f.put(f"single_{side}")
-        f.put(f"single_shared_{side}", float(max(degrees) >= 0.7))
-        f.put(f"single_left_{side}", float(min(degrees) < 0.3))
+        f.put(f"single_shared_{side}", float(max(shares) >= 0.7))
+        f.put(f"single_left_{side}", float(min(shares) < 0.3))
 
 
 def _add_kinds(f: Features, pair: Alignment) -> None:

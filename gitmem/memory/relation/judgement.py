@@ -697,12 +697,7 @@ def _are_two_things(old: Token, new: Token, old_index: int, new_index: int) -> b
     """Whether two tokens of one type name two things; `old_index`, `new_index`: their positions in their texts."""
     if old.kind == ID:
         return True
-    old_classes, new_classes = classes_of(old), classes_of(new)
-    if any(
-        number == new_number and word != new_word
-        for number, word in old_classes
-        for new_number, new_word in new_classes
-    ):
+    if any(number == n and word != other for number, word in classes_of(old) for n, other in classes_of(new)):
         return True
     if old.kind == NAME:
         return near(old.stem, new.stem) or (old_index <= 1 and new_index <= 1)
