@@ -56,11 +56,9 @@ def topic_of(statement: Statement, text: str) -> str:
     parent = parents[-1] if parents else ""
     headings = list(filter(None, map(as_topic, statement.above)))
     heading = ""
-    if headings:
-        heading = headings[-1]
     is_occasion = bool(statement.time and (parent or (not begins_with_generic_label(text) and _has_name(text))))
-    if is_occasion:
-        heading = ""
+    if headings and not is_occasion:
+        heading = headings[-1]
     if heading and parent and (has_topic(parent, heading) or len(heading) + len(parent) > MAX_BOTH_CHARS):
         heading = ""
     nearest_steps = [topic for topic in (heading, parent) if topic and not has_topic(text, topic)]
