@@ -7,7 +7,7 @@ words. Prose is not read. Linear in the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gitmem.gate.detectors.injection.units import Line
 from gitmem.lazy_patterns import lazy
@@ -36,22 +36,27 @@ def lines(folded: str) -> Iterator[Line]:
 
 
 def _steps(folded: str) -> Iterator[Line]:
-    """Each step with an address, joined with the step before it and with the two steps before it."""
-    steps_before: list[Span] = []
+    """The steps of each list, joined by `_with_steps_before`. A blank line does not end a list."""
+    steps: list[Span] = []
     next_start = 0
     for line in folded.split("\n"):
         start, next_start = next_start, next_start + len(line) + 1
         step = _STEP.fullmatch(line.rstrip())
-        if step is None:
-            if line.strip():
-                steps_before = []
-            continue
-        span = start + step.start("says"), start + step.end("says")
-        if "://" in step["says"]:
-            for number in range(1, min(len(steps_before), STEPS - 1) + 1):
-                pieces = (*steps_before[-number:], span)
-                yield Line(pieces[0][0], span[1], pieces=pieces)
-        steps_before = [*steps_before[1 - STEPS :], span]
+        if step is not None:
+            steps.append((start + step.start("says"), start + step.end("says")))
+        elif line.strip():
+            yield from _with_steps_before(folded, steps)
+            steps = []
+    yield from _with_steps_before(folded, steps)
+
+
+def _with_steps_before(folded: str, steps: Sequence[Span]) -> Iterator[Line]:
+    """Each step with an address, joined with the step before it and with the two steps before it."""
+    for index, (start, end) in enumerate(steps):
+        if "://" in folded[start:end]:
+            for count in range(1, min(index, STEPS - 1) + 1):
+                pieces = tuple(steps[index - count : index + 1])
+                yield Line(pieces[0][0], end, pieces=pieces)
 
 
 def _tables(folded: str) -> Iterator[Line]:
@@ -62,22 +67,16 @@ def _tables(folded: str) -> Iterator[Line]:
         start, next_start = next_start, next_start + len(line) + 1
         if line.count("|") < 2:
             if rows:
-                yield from _step_rows(folded, rows)
+                yield from _with_steps_before(folded, _row_steps(rows))
                 yield from _table(folded, rows)
                 rows = []
         elif not _RULE.fullmatch(line):
             rows.append([(start + cell.start(), start + cell.end()) for cell in _CELL.finditer(line)])
 
 
-def _step_rows(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
-    """Each row of a table with an address, joined with the row before it and with the two rows before it. Of a row the
-    longest cell is read, which says what the step is."""
-    longest_cells = [max(row, key=lambda cell: cell[1] - cell[0]) for row in rows[: _MAX_CELLS // 2] if row]
-    for index, (start, end) in enumerate(longest_cells):
-        if "://" in folded[start:end]:
-            for number in range(1, min(index, STEPS - 1) + 1):
-                pieces = tuple(longest_cells[index - number : index + 1])
-                yield Line(pieces[0][0], end, pieces=pieces)
+def _row_steps(rows: list[list[Span]]) -> list[Span]:
+    """The longest cell of each row, which says what the step is; of the first rows, half as many as _MAX_CELLS."""
+    return [max(row, key=lambda cell: cell[1] - cell[0]) for row in rows[: _MAX_CELLS // 2] if row]
 
 
 def _table(folded: str, rows: list[list[Span]]) -> Iterator[Line]:
