@@ -217,7 +217,8 @@ def expired(fact: Fact, today: date) -> bool:
 def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading: str = "") -> Memory:
     """The memory with one more fact, a list item below the heading of its `type` (or below `heading`).
 
-    Newer facts come first below a heading. Raises ValueError if the text is empty or contains a comment mark.
+    Newer facts come first below a heading. Raises ValueError if the text is empty or contains a comment mark, and
+    GitMemError as `insert`.
     """
     pairs = tuple(meta)
     line = bullet(text, pairs) + memory.newline
@@ -234,11 +235,12 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
     `names`, in any case and with or without a colon.
 
     It goes above the first fact of that section whose `fact_date` is not later. Without such a heading a section
-    `names[0]` is added at the end of the file, in an empty file below the title `# Memory`.
+    `names[0]` is added at the end of the file, in an empty file below the title `# Memory`. Raises GitMemError if the
+    file has a fenced block or a comment that is not closed, and the fact would be part of it.
     """
     heading_line = _heading(memory, names)
     if heading_line:
-        return parse_lines(_inserted(memory, block, fact, heading_line))
+        return _with_fact_at(*_inserted(memory, block, fact, heading_line))
     lines = list(memory.lines)
     line_end = memory.newline
     if lines and not lines[-1].endswith("\n"):
@@ -247,22 +249,31 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
         lines.append(line_end)
     if not lines:
         lines += [f"# Memory{line_end}", line_end]
-    return parse_lines([*lines, f"## {names[0]}{line_end}", line_end, *block])
+    lines += [f"## {names[0]}{line_end}", line_end]
+    return _with_fact_at([*lines, *block], len(lines) + 1)
+
+
+def _with_fact_at(lines: Sequence[str], first_line: int) -> Memory:
+    """The parsed memory, whose line `first_line` begins a new fact. Raises GitMemError if Markdown reads no fact there,
+    because a fenced block or a comment above is not closed."""
+    memory = parse_lines(lines)
+    entry = memory.at(first_line)
+    if entry is None or (entry.form is Form.CODE and entry.start < first_line):
+        raise GitMemError(
+            "a fenced block or a comment in the memory file is not closed, and a fact in it is none",
+            "close it in an editor",
+        )
+    return memory
 
 
 def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names: Sequence[str]) -> Memory:
     """The memory with several entries more in one section, as `insert` adds one: the newest first, entries of the same
-    day in the given order. `rows`: (lines, fact) of each entry; at least one. Raises GitMemError if the file has a
-    fenced block or a comment that is not closed, and the section would be part of it."""
+    day in the given order. `rows`: (lines, fact) of each entry; at least one. Raises GitMemError as `insert`."""
     *others, (block, fact) = sorted(rows, key=lambda row: fact_date(row[1]), reverse=True)
     memory = insert(memory, block, fact, names)
     if not others:
         return memory
     section = _section(memory, _heading(memory, names))[0]
-    if not section:
-        raise GitMemError(
-            "a fenced block or a comment in the file is not closed, and a fact in it is none", "close it in an editor"
-        )
     additions: dict[int, list[str]] = {}  # number of a line -> new lines after it
     for block, fact in others:
         day = fact_date(fact)
@@ -292,8 +303,9 @@ def _section(memory: Memory, heading_line: int) -> tuple[list[Entry], int]:
     return [entry for entry in memory.items if heading_line < entry.start < next_heading], next_heading
 
 
-def _inserted(memory: Memory, block: Sequence[str], fact: Fact, heading_line: int) -> list[str]:
-    """The file's lines with `block` in the section whose heading is on line `heading_line` (0: the top of the file).
+def _inserted(memory: Memory, block: Sequence[str], fact: Fact, heading_line: int) -> tuple[list[str], int]:
+    """(the file's lines with `block` in the section whose heading is on line `heading_line`, the line number of the
+    block's first line).
 
     The block goes above the first top-level item that is not newer than `fact`, else below the last item; in a section
     without items below its text.
@@ -301,6 +313,8 @@ def _inserted(memory: Memory, block: Sequence[str], fact: Fact, heading_line: in
     lines = list(memory.lines)
     section, next_heading = _section(memory, heading_line)
     day = fact_date(fact)
+    blank_above: list[str] = []
+    blank_below: list[str] = []
     older = next((entry for entry in section if fact_date(entry.fact) <= day), None)
     if older is not None:
         index = older.start - 1
@@ -312,12 +326,13 @@ def _inserted(memory: Memory, block: Sequence[str], fact: Fact, heading_line: in
         while index < last_index and lines[index].strip():  # prose directly below the heading stays above its facts
             index += 1
         index = next((number for number in range(last_index, index, -1) if lines[number - 1].strip()), index)
-        block = [memory.newline, *block]
+        blank_above = [memory.newline]
         if index < len(lines) and lines[index].strip():
-            block = [*block, memory.newline]
+            blank_below = [memory.newline]
     if index and not lines[index - 1].endswith("\n"):
         lines[index - 1] += memory.newline
-    return [*lines[:index], *block, *lines[index:]]
+    above = [*lines[:index], *blank_above]
+    return [*above, *block, *blank_below, *lines[index:]], len(above) + 1
 
 
 def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:

@@ -222,7 +222,7 @@ def plan_of_addition(
             ensure_new_name_passes(path)
         match Kind.DAILY if in_log else kind_of(path):
             case Kind.MEMORY:
-                new_text, line = _with_fact(old_data, text, meta, path)
+                new_text, line = _with_fact(old_data, text, meta)
             case Kind.DAILY:
                 new_text, line = append_entry(old_data.decode("utf-8", "surrogateescape"), text, meta, now, topic.text)
             case _:
@@ -362,23 +362,16 @@ def ensure_readable(path: str, data: bytes) -> None:
         )
 
 
-def _with_fact(old: bytes, text: str, meta: Meta, path: str) -> tuple[str, int]:
-    """(text of MEMORY.md at `path` with the fact, line of the fact). A fact that the file has already is not added. The
-    same words about another thing (ABOUT) are another fact.
-
-    Raises GitMemError if the fact would stand in a fenced block or a comment that is not closed, and so be none.
-    """
+def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
+    """(text of MEMORY.md with the fact, line of the fact). A fact that the file has already is not added. The same
+    words about another thing (ABOUT) are another fact. Raises what `facts.add` raises."""
     memory = facts.parse(old)
     about = dict(meta).get(ABOUT, "")
+    if _fact_about(memory, text, about) is None:
+        memory = facts.add(memory, text, meta)
     fact = _fact_about(memory, text, about)
     if fact is None:
-        memory = facts.add(memory, text, meta)
-        fact = _fact_about(facts.parse(memory.data()), text, about)
-    if fact is None:
-        raise GitMemError(
-            Message("'{}' has a fenced block or a comment that is not closed, and a fact in it is none", path),
-            "close it in an editor",
-        )
+        raise GitMemError("the new line would be part of another statement", "add it in an editor")
     return memory.data().decode("utf-8", "surrogateescape"), fact.line
 
 

@@ -140,7 +140,13 @@ def test_any_bytes_parse_and_come_back_as_they_were(data: bytes) -> None:
 )
 def test_adding_removes_no_line_and_the_fact_is_found_again(parts: list[str]) -> None:
     before = facts.parse("".join(parts).encode())
-    after = facts.add(before, "A new thing.", [("type", "decision")])
+    try:
+        after = facts.add(before, "A new thing.", [("type", "decision")])
+    except GitMemError as error:
+        assert "not closed" in error.message, "nothing else refuses a fact"
+        assert {"```\n", "<!--\n"} & set(parts)
+        return
+    assert after.find(fact_id("A new thing."))
     rest = list(after.lines)
     for line in before.lines:
         ended = line if line in rest else line + before.newline
@@ -538,3 +544,12 @@ def test_entries_are_not_filed_into_an_open_fence_or_comment(opening: str) -> No
     rows = [(["- one\n"], Fact("one", fact_id("one"), 0)), (["- two\n"], Fact("two", fact_id("two"), 0))]
     with pytest.raises(GitMemError, match="not closed"):
         facts.insert_all(memory, rows, ["Rules"])
+    with pytest.raises(GitMemError, match="not closed"):
+        facts.insert_all(memory, rows[:1], ["Rules"])
+    with pytest.raises(GitMemError, match="not closed"):
+        facts.add(memory, "three")
+
+
+def test_a_fact_goes_above_an_open_fence_where_its_section_is_above_it() -> None:
+    memory = facts.parse(b"## Facts\n\n- one\n\n```\nopen\n")
+    assert [fact.text for fact in facts.add(memory, "two").facts][:2] == ["two", "one"]
