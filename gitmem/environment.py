@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gitmem.config import TRACKED, Config
 from gitmem.config.loading import load
-from gitmem.errors import GitMemError, NotARepository
+from gitmem.errors import GitMemError, NotARepository, UntrustedRepository
 from gitmem.git.opening import Repository, RepositoryLookup, open_repository
 from gitmem.messages import Message
 
@@ -54,15 +54,16 @@ def open_environment(
     When a profile is active (`git mem profile switch`), the command goes to that profile's memory, as if it had been
     started there: the current folder of the process becomes the root of that memory. The command stays in the current
     folder with `stay`, and when GIT_DIR or GIT_INDEX_FILE is set, as inside a Git hook. `overrides`: setting -> value
-    of command-line options. `lookup`: a lookup of the repository that has already started. Raises NotARepository
-    outside a repository, GitFailed when Git fails, BadConfig for an invalid setting, and GitMemError when the current
-    folder belongs to another profile, or when the active profile is unknown or its folder is gone.
+    of command-line options. `lookup`: a lookup of the repository that has already started. Without an active profile
+    raises NotARepository outside a repository and UntrustedRepository in one that Git does not trust. Raises GitFailed
+    when Git fails, BadConfig for an invalid setting, and GitMemError when the current folder belongs to another
+    profile, or when the active profile is unknown or its folder is gone.
     """
     names_repository = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository
     try:
         repo, pairs = (lookup or start_lookup()).result()
-    except NotARepository:
+    except (NotARepository, UntrustedRepository):
         from gitmem.git.git_config import user_settings
 
         root = None

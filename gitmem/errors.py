@@ -55,10 +55,10 @@ class UnknownFact(GitMemError):
 
 
 class NotARepository(GitMemError):
-    """The folder is not in a Git repository, or Git does not trust the repository."""
+    """The folder is not in a Git repository, or libgit2 cannot open the repository."""
 
 
-class UntrustedRepository(NotARepository):
+class UntrustedRepository(GitMemError):
     """Another user owns the repository, and Git does not read it without `safe.directory`."""
 
 

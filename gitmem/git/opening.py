@@ -15,8 +15,9 @@ __all__ = ["Repository", "RepositoryLookup", "discover", "open_repository"]
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:
-    """The repository that contains the folder `start`, or that GIT_DIR names. Raises NotARepository if there is none or
-    Git does not trust it, GitFailed if Git cannot open it, GitMemError if git is not installed.
+    """The repository that contains the folder `start`, or that GIT_DIR names. Raises NotARepository if there is none,
+    UntrustedRepository if Git does not trust it, GitFailed if Git cannot open it, GitMemError if git is not
+    installed.
 
     The git binary opens every format (SHA-256, reftable, sparse index) and starts in 3 ms; importing pygit2 costs 110
     ms.
@@ -38,8 +39,9 @@ class RepositoryLookup:
 
     def result(self) -> tuple[Repository, list[tuple[str, str, str]]]:
         """Wait for both processes. Returns the repository and (key, value, scope) of the user's `mem.*` settings, as
-        `user_config` of the repository. Raises NotARepository if there is no repository or Git does not trust it,
-        GitFailed if Git cannot open it or cannot read its configuration."""
+        `user_config` of the repository. Raises NotARepository if there is no repository,
+        UntrustedRepository if Git does not trust it, GitFailed if Git cannot open it or cannot read its
+        configuration."""
         place, (settings, problem) = self._place.communicate(), self._settings.communicate()
         repo = BinaryRepository(place_of(self._start, *place), self._environ)
         if self._settings.returncode not in (0, 1):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.config import TRACKED
-from gitmem.errors import GitMemError, NotARepository, UntrustedRepository
+from gitmem.errors import GitMemError, NotARepository
 from gitmem.git.opening import discover, open_repository
 from gitmem.git.transaction import write_over
 from gitmem.git.worktree import read_bytes
@@ -69,8 +69,6 @@ def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
     is_there = _exists(folder)
     try:
         repository = discover(folder if is_there else _existing_parent(folder), environ)
-    except UntrustedRepository:
-        raise  # `git init` would make a second repository inside of it
     except NotARepository:
         return Place(folder, new=True)
     if not is_there and repository.root != folder:

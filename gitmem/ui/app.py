@@ -34,6 +34,7 @@ from gitmem.errors import (
     OutsideRepository,
     Refused,
     UnknownRevision,
+    UntrustedRepository,
     UsageError,
 )
 from gitmem.messages import Message
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
 
 STATUS: dict[type[GitMemError], int] = {
     UsageError: 400, UnknownRevision: 404, MissingFile: 404, OutsideRepository: 404, Changed: 409, Refused: 422,
-    GitFailed: 422, Locked: 503, NotARepository: 503, BadConfig: 503, IndexUnusable: 503, ModelUnavailable: 503,
+    GitFailed: 422, Locked: 503, NotARepository: 503, UntrustedRepository: 503, BadConfig: 503, IndexUnusable: 503,
+    ModelUnavailable: 503,
     GitMemError: 409,  # the state of the repository does not allow it
 }  # fmt: skip
 STATIC_FILES = {

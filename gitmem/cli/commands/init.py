@@ -19,7 +19,7 @@ from gitmem.cli.options import json_option, with_kept_data
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now, settings
-from gitmem.errors import Exit, NotARepository, UntrustedRepository, UsageError
+from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.gate import adoption_baseline, exceptions
 from gitmem.gate.exceptions import FILE as ALLOWED
 from gitmem.gate.new_exception import exceptions_text
@@ -319,8 +319,6 @@ def _import_into_new(options: InitOptions, source: Path) -> int:
     folder = options.folder.absolute()
     try:
         in_repository = os.path.isdir(folder) and discover(folder, os.environ).root is not None
-    except UntrustedRepository:
-        raise  # `git init` would make a second repository in it
     except NotARepository:
         in_repository = False
     config = Config()

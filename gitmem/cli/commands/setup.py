@@ -18,7 +18,7 @@ from gitmem.cli.commands.install import promotion_mode
 from gitmem.cli.host_registration import hosts_on_path, is_registered
 from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.errors import Exit, NotARepository, UntrustedRepository, UsageError
+from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.gate.quoting import without_secrets
 from gitmem.gate.setup_checks import Check
 from gitmem.git.hooks import HOOKS
@@ -241,8 +241,6 @@ def _repo(folder: Path) -> Repository | None:
         if not folder.is_dir():
             return None
         return open_repository(folder, os.environ)
-    except UntrustedRepository:
-        raise
     except NotARepository:
         return None
 
