@@ -206,7 +206,7 @@ def test_a_compaction_that_is_not_acted_on_imports_nothing_that_reads_memory(mem
     fire(memory, "PreCompact", "gemini")
     code = (
         "import os, sys; leave = os._exit; sys.argv = ['git-mem', 'session', 'hook', 'PreCompact', '--host', 'gemini']\n"
-        "def told(code): print(*sys.modules); leave(code)\n"
+        "def told(code): print(*sys.modules, flush=True); leave(code)\n"
         "os._exit = told\nfrom gitmem.__main__ import main\nmain()"
     )
     done = memory.run(sys.executable, "-c", code, input=json.dumps({"session_id": "s1"}))

@@ -22,7 +22,7 @@ AGENT = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "mem.agent", "GIT_CONFIG_V
 def record(repo: Repo) -> dict[str, Any]:
     """What the detached promotion noted, once it has."""
     file = repo.path / ".git/gitmem/promotion.json"
-    for _ in range(600):
+    for _ in range(3000):
         if file.exists():
             value: dict[str, Any] = json.loads(file.read_text())
             return value
