@@ -80,9 +80,10 @@ def test_what_init_lays_out_arrives_whole_with_the_tools_and_is_as_short_in_eith
     for path in ("SOUL.md", "AGENTS.md", "TOOLS.md"):
         last = laid[path].strip().split("\n")[-1]
         assert last in done.text and not any(path in limit for limit in done.limits)
-    for path, text in LANGUAGES["en"].items():
+    for path, text in files("en").items():
         if path != "MEMORY.md":
-            assert COUNT(LANGUAGES[language][path]) <= COUNT(text) and len(LANGUAGES[language][path]) <= len(text)
+            shorter = files(language)[path]
+            assert COUNT(shorter) <= COUNT(text) and len(shorter) <= len(text)
     headings = [line for line in laid["AGENTS.md"].split("\n") if line.startswith("## ")]
     assert headings[0] in ("## Never store", "## 절대 저장하지 않는 것")
 
