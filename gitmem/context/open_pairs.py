@@ -22,16 +22,7 @@ from gitmem.memory import facts
 from gitmem.memory.fact import ABOUT, Fact
 from gitmem.memory.facts import by_person
 from gitmem.memory.recent_lines import RecentLines
-from gitmem.memory.rivals import (
-    MEMORY,
-    KnownFacts,
-    OtherSide,
-    PlacedFact,
-    Rival,
-    proposed_rivals,
-    rival_of,
-    rivals,
-)
+from gitmem.memory.rivals import MEMORY, KnownFacts, OtherSide, PlacedFact, Rival, proposed_rivals, rival_of, rivals
 from gitmem.models.judgement_cache import JudgementCache
 from gitmem.package_files import state_of
 

@@ -29,12 +29,7 @@ from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import IMPORTANCE, Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.memory.snapshot import (
-    joined_notes,
-    sparse_memory_paths,
-    words_on_conflicts,
-    words_on_sparse_checkout,
-)
+from gitmem.memory.snapshot import joined_notes, sparse_memory_paths, words_on_conflicts, words_on_sparse_checkout
 from gitmem.memory.state import iso_day
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits

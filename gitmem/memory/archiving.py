@@ -11,23 +11,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from gitmem.json_values import json_keys
+from gitmem.memory import facts
 from gitmem.memory.fact import Fact
-from gitmem.memory.facts import (
-    SAME_AS,
-    SUPERSEDED_BY,
-    Entry,
-    Memory,
-    bullet,
-    by_person,
-    expired,
-    fact_date,
-    importance,
-    insert,
-    insert_all,
-    parse,
-    parse_lines,
-    pinned,
-)
+from gitmem.memory.facts import Entry, Memory
 from gitmem.memory.sections import HEADINGS
 from gitmem.memory.statements import Form
 
@@ -46,7 +32,7 @@ class ArchiveEntry:
 
 def archive_path(fact: Fact, today: date) -> str:
     """`memory/archive/YYYY.md` with the year of the fact, or of `today` if the fact has no date."""
-    year = fact_date(fact)[:4]
+    year = facts.fact_date(fact)[:4]
     if not year.isdigit():
         year = str(today.year)
     return f"memory/archive/{year}.md"
@@ -70,20 +56,20 @@ def remove_for_archive(memory: Memory, chosen: Iterable[Entry], today: date) -> 
         moved.append(ArchiveEntry(entry.fact, ends, archive_path(entry.fact, today)))
         copied = entry.end
     if moved:
-        memory = parse_lines([*lines, *memory.lines[copied:]])
+        memory = facts.parse_lines([*lines, *memory.lines[copied:]])
     return memory, moved
 
 
 def remove_expired(memory: Memory, today: date) -> tuple[Memory, list[ArchiveEntry]]:
     """Take the expired facts out of the memory, except those that are pinned or have a pinned fact below them. Returns
     (the memory without them, the archive entries to pass to `archive`), as `remove_for_archive`."""
-    lapsed = [entry for entry in memory.entries if expired(entry.fact, today) and not has_pinned(memory, entry)]
+    lapsed = [entry for entry in memory.entries if facts.expired(entry.fact, today) and not has_pinned(memory, entry)]
     return remove_for_archive(memory, lapsed, today)
 
 
 def has_pinned(memory: Memory, entry: Entry) -> bool:
     """Whether the fact of an entry, or a fact indented below it, is pinned."""
-    return any(map(pinned, (entry.fact, *memory.below(entry))))
+    return any(map(facts.pinned, (entry.fact, *memory.below(entry))))
 
 
 def fit_to_budget(memory: Memory, today: date, budget: int) -> tuple[Memory, list[ArchiveEntry]]:
@@ -107,7 +93,7 @@ def fit_promoted_to_budget(
     people wrote fills the file. An item stays too if a person wrote or pinned a fact indented below it.
     """
     kept_ids = set(keep)
-    promoted = [entry for entry in memory.items if not any(map(by_person, (entry.fact, *memory.below(entry))))]
+    promoted = [entry for entry in memory.items if not any(map(facts.by_person, (entry.fact, *memory.below(entry))))]
     other_lines = len(memory.lines) - sum(entry.end - entry.start + 1 for entry in promoted)
     free = [entry for entry in promoted if entry.fact.id not in kept_ids]
     return _without_least(memory, free, today, max(budget, other_lines + budget // PROMOTED_SHARE))
@@ -119,7 +105,7 @@ def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) 
     excess = len(memory.lines) - budget
     if excess <= 0:
         return memory, []
-    free.sort(key=lambda entry: (importance(entry.fact), fact_date(entry.fact), -entry.start))
+    free.sort(key=lambda entry: (facts.importance(entry.fact), facts.fact_date(entry.fact), -entry.start))
     chosen: list[Entry] = []
     for entry in free:
         if excess <= 0:
@@ -129,21 +115,21 @@ def _without_least(memory: Memory, free: list[Entry], today: date, budget: int) 
     return remove_for_archive(memory, chosen, today)
 
 
-def superseded_entry(fact: Fact, successor_id: str, today: date, key: str = SUPERSEDED_BY) -> ArchiveEntry:
+def superseded_entry(fact: Fact, successor_id: str, today: date, key: str = facts.SUPERSEDED_BY) -> ArchiveEntry:
     """The archive entry of a fact that the fact with the id `successor_id` replaces. `key`: `superseded-by`, or
     `same-as` if both say the same. Raises ValueError if the fact's text is empty or has a comment mark."""
     return ArchiveEntry(fact, (superseded_line(fact, successor_id, key),), archive_path(fact, today))
 
 
-def superseded_line(fact: Fact, successor_id: str, key: str = SUPERSEDED_BY) -> str:
+def superseded_line(fact: Fact, successor_id: str, key: str = facts.SUPERSEDED_BY) -> str:
     """The line of the archive for a fact that the fact with the id `successor_id` replaces: a list item with
     `key`=`successor_id` in its comment, and a line end.
 
     `key`: `superseded-by`, or `same-as` if both facts say the same. Raises ValueError if the fact's text is empty or
     has a comment mark.
     """
-    meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, successor_id))
-    return bullet(fact.text, meta) + "\n"
+    meta = (*(pair for pair in fact.meta if pair[0] not in (facts.SUPERSEDED_BY, facts.SAME_AS)), (key, successor_id))
+    return facts.bullet(fact.text, meta) + "\n"
 
 
 def with_archives(
@@ -168,25 +154,25 @@ def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:
 
     A fact whose id is in the file already is not added. The file is parsed once for each heading.
     """
-    memory = parse(data)
+    memory = facts.parse(data)
     known_ids = {fact.id for fact in memory.facts}
     groups: dict[tuple[str, ...], list[ArchiveEntry]] = {}
     for item in moved:
         if not memory.lines:
-            memory = parse_lines([f"# Archive {item.path[-7:-3]}\n", "\n"])
+            memory = facts.parse_lines([f"# Archive {item.path[-7:-3]}\n", "\n"])
         if item.fact.id not in known_ids:
-            known_ids |= {item.fact.id, *(fact.id for fact in parse_lines(item.lines).facts)}
+            known_ids |= {item.fact.id, *(fact.id for fact in facts.parse_lines(item.lines).facts)}
             groups.setdefault((item.fact.heading or HEADINGS["fact"][0],), []).append(item)
     for names, items in groups.items():
         if all(_is_one_item(item.lines) for item in items):  # of one day the entry that was moved last comes first
-            memory = insert_all(memory, [(item.lines, item.fact) for item in reversed(items)], names)
+            memory = facts.insert_all(memory, [(item.lines, item.fact) for item in reversed(items)], names)
             continue
         for item in items:  # the lines above a paragraph or a row decide how Markdown reads it: one at a time
-            memory = insert(memory, item.lines, item.fact, names)
+            memory = facts.insert(memory, item.lines, item.fact, names)
     return memory.data()
 
 
 def _is_one_item(lines: Sequence[str]) -> bool:
     """Whether lines are one list item at the margin, with the lines indented below it."""
-    entries = [(entry.start, entry.end, entry.form) for entry in parse_lines(lines).entries if entry.parent < 0]
+    entries = [(entry.start, entry.end, entry.form) for entry in facts.parse_lines(lines).entries if entry.parent < 0]
     return entries == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))

@@ -18,17 +18,9 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from gitmem import errors
 from gitmem.config import TRACKED, Config
 from gitmem.daily_logs import is_daily
-from gitmem.errors import (
-    GitFailed,
-    GitMemError,
-    NotARepository,
-    OutsideRepository,
-    Refused,
-    UntrustedRepository,
-    UsageError,
-)
 from gitmem.gate.commit_files import files_of_commits
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.file_names import ensure_new_name_passes, masked_name
@@ -202,10 +194,10 @@ def ensure_elsewhere(source: Path, work_tree: Path, subcommand: str) -> None:
     of `git mem import`, for the hint."""
     top, target = Path(os.path.expanduser(source)), work_tree.resolve()
     if not top.is_dir():
-        raise UsageError(f"there is no folder '{source}'", f"git mem import {subcommand} FOLDER --dry-run")
+        raise errors.UsageError(f"there is no folder '{source}'", f"git mem import {subcommand} FOLDER --dry-run")
     top = top.resolve()
     if target.is_relative_to(top) or top.is_relative_to(target):
-        raise UsageError("a memory is not imported from itself", "name a folder outside of it")
+        raise errors.UsageError("a memory is not imported from itself", "name a folder outside of it")
 
 
 def _place(name: str, names: Collection[str], shape: Shape) -> str:
@@ -219,7 +211,7 @@ def _document(source: Path, name: str, moved: Mapping[str, str], config: Config)
     """A Markdown file of the source after the gate, with its links changed to the new paths of `moved`."""
     try:
         data = read_bytes(source, name, MAX_MEMORY_FILE_BYTES + 1)
-    except (OSError, OutsideRepository):
+    except (OSError, errors.OutsideRepository):
         return GateResult(b"", "cannot be read")
     text = data.decode("utf-8", "surrogateescape")
     return pass_gate(links.relinked(text, name, moved).encode("utf-8", "surrogateescape"), moved[name], config)
@@ -235,7 +227,7 @@ def _pictures(
         return {}
     linkable = links.Linkable(others)
     for name in moved:
-        with suppress(OSError, OutsideRepository):
+        with suppress(OSError, errors.OutsideRepository):
             shown |= linkable.linked(read_bytes(source, name, MAX_MEMORY_FILE_BYTES).decode("utf-8", "replace"), name)
     home = "" if shape is Shape.WORKSPACE else "memory/"
     wanted = sorted(name for name in shown if PurePosixPath(name).suffix.lower() in PICTURES)
@@ -248,7 +240,7 @@ def _picture(source: Path, name: str) -> GateResult:
     PICTURES."""
     try:
         data = read_bytes(source, name, PICTURE_LIMIT + 1)
-    except (OSError, OutsideRepository):
+    except (OSError, errors.OutsideRepository):
         return GateResult(b"", "cannot be read")
     if len(data) > PICTURE_LIMIT:
         return GateResult(b"", f"is larger than {PICTURE_LIMIT >> 20} MiB")
@@ -285,7 +277,7 @@ def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
             else:
                 markdown.append(relative)
             if len(markdown) + len(left_out) > MAX_FILES:
-                raise GitMemError(
+                raise errors.GitMemError(
                     f"'{source}' holds more than {MAX_FILES} files", "name the folder of the memory itself"
                 )
     return markdown, left_out
@@ -360,7 +352,7 @@ def pass_gate(data: bytes, path: str, config: Config) -> GateResult:
     text = data.decode("utf-8", "replace")
     try:
         safe = refuse_or_mask(text, path, config)
-    except Refused as error:
+    except errors.Refused as error:
         return GateResult(b"", error.message)
     if safe.text != text:
         data = safe.text.encode()
@@ -371,7 +363,7 @@ def problem_of_new_name(path: str) -> str:
     """Why the gate would block a new file because of its path, as a sentence; "" if it would not."""
     try:
         ensure_new_name_passes(path)
-    except Refused as error:
+    except errors.Refused as error:
         return error.message
     return ""
 
@@ -421,7 +413,7 @@ def _existing(work_tree: Path, path: str, limit: int = MAX_MEMORY_FILE_BYTES) ->
         return read_bytes(work_tree, path, limit + 1)
     except FileNotFoundError:
         return None
-    except (OSError, OutsideRepository):
+    except (OSError, errors.OutsideRepository):
         return b"\0"  # equal to no document, so that it is not overwritten
 
 
@@ -434,9 +426,9 @@ def _is_root(source: Path, environ: Mapping[str, str]) -> bool:
         if place.root is None or place.root.resolve() != source.resolve():
             return False
         repo = open_repository(source, environ)
-    except UntrustedRepository as error:
-        raise UntrustedRepository(error.message, f"{error.hint}\nwithout its history: --no-history") from None
-    except (NotARepository, GitFailed):
+    except errors.UntrustedRepository as error:
+        raise errors.UntrustedRepository(error.message, f"{error.hint}\nwithout its history: --no-history") from None
+    except (errors.NotARepository, errors.GitFailed):
         return False
     try:
         return repo.head() is not None
@@ -456,7 +448,7 @@ def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[s
     After any failure neither a file nor the merge is left.
     """
     if repo.root is None:
-        raise GitMemError("a bare repository holds no memory files", "make it in a clone")
+        raise errors.GitMemError("a bare repository holds no memory files", "make it in a clone")
     if plan.history and plan.files:
         ensure_can_commit(repo)
         _scan_history(plan.source, now, environ)
@@ -491,7 +483,7 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
         places = "; ".join(f"{f.rule} in {f.path!r} at {f.commit[:12] or 'HEAD'}" for f in named)
         if len(blocking) > len(named):
             places += f" and {len(blocking) - len(named)} more"
-        raise Refused(
+        raise errors.Refused(
             f"the history there does not pass the gate: {places}",
             "bring the files alone with --no-history, or clean the history first (docs/leaked-secret.md)",
         )
@@ -522,12 +514,12 @@ def _with_history(repo: Repository, source: Path, paths: Collection[str], before
         except BaseException as error:
             if repo.head() == begun:  # otherwise it was interrupted after the commit, which stays
                 if before.head:  # `merge --abort` removes staged files, with the lines that somebody added meanwhile
-                    with suppress(GitFailed):
+                    with suppress(errors.GitFailed):
                         run_git(repo, ["reset", "--quiet", "--", *paths])
                 _undo(repo, ["merge", "--abort"] if before.head else ["update-ref", "-d", "HEAD"], error)
             raise
     finally:
-        with suppress(GitFailed):  # the earlier error is the one to report; the next import overwrites the ref
+        with suppress(errors.GitFailed):  # the earlier error is the one to report; the next import overwrites the ref
             run_git(repo, ["update-ref", "-d", "refs/gitmem/import"])
     return repo.head() or ""
 
@@ -537,7 +529,7 @@ def _undo(repo: Repository, command: list[str], error: BaseException) -> None:
     raise one with both messages and with the command in its hint."""
     try:
         run_git(repo, command)
-    except GitFailed as problem:
-        if isinstance(error, GitMemError):
+    except errors.GitFailed as problem:
+        if isinstance(error, errors.GitMemError):
             hint = "\n".join(filter(None, [f"git {' '.join(command)}", error.hint]))
-            raise GitMemError(f"{error.message}; {problem.message}", hint) from error
+            raise errors.GitMemError(f"{error.message}; {problem.message}", hint) from error

@@ -32,17 +32,8 @@ from gitmem.memory.percent_encoding import encode
 from gitmem.memory.rivals import MEMORY, Rival, judge
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, log_date
 from gitmem.plural import counted
-from gitmem.promotion import logs
-from gitmem.promotion.episode_digest import FOLDER as DIGESTS
-from gitmem.promotion.episode_digest import (
-    MAX_LINES,
-    Digest,
-    digest_file,
-    digested_episodes,
-    is_digest,
-    make_digest,
-    stale_month,
-)
+from gitmem.promotion import episode_digest, logs
+from gitmem.promotion.episode_digest import Digest
 from gitmem.promotion.lowered_importance import LOWERED_IMPORTANCE, LoweredFact, Receipts, lower_importance
 from gitmem.promotion.open_pairs import dated_facts, open_fact_pairs, shown_pair
 from gitmem.promotion.past_consolidations import SUBJECT, Declined, declined
@@ -316,22 +307,22 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
     base_oids: dict[str, str] = {}
     if base:
         base_oids = {entry.path: entry.oid for entry in place.entries(base, ["memory"])}
-    files = {entry.path: entry.oid for entry in entries if is_digest(entry.path)}
+    files = {entry.path: entry.oid for entry in entries if episode_digest.is_digest(entry.path)}
     months: dict[str, dict[str, str]] = defaultdict(dict)  # month -> path -> oid
     for entry in entries:
-        month = stale_month(entry.path, run.today)
+        month = episode_digest.stale_month(entry.path, run.today)
         if month and base_oids.get(entry.path) != entry.oid:
             months[month][entry.path] = entry.oid
     if not months:
         return [], {}, []
     oids = [*files.values(), *(oid for members in months.values() for oid in members.values())]
     blobs = logs.small_blobs(place, oids)
-    digested = {path: digested_episodes(blobs.get(oid, b"")) for path, oid in files.items()}
+    digested = {path: episode_digest.digested_episodes(blobs.get(oid, b"")) for path, oid in files.items()}
     episodes = {
         month: [
             _episode(path, oid, blobs[oid])
             for path, oid in sorted(members.items())
-            if oid in blobs and path not in digested.get(f"{DIGESTS}/{month}.md", ())
+            if oid in blobs and path not in digested.get(f"{episode_digest.FOLDER}/{month}.md", ())
         ]
         for month, members in sorted(months.items())
     }
@@ -342,10 +333,10 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
     rules = _rules(run, head, known, [log for members in episodes.values() for log in members])
     digests, contents = [], {}
     for month, of_month in episodes.items():
-        digest = make_digest(month, of_month, known, run.model, rules)
+        digest = episode_digest.make_digest(month, of_month, known, run.model, rules)
         if not digest.lines:
             continue
-        data = digest_file(blobs.get(files.get(digest.path, ""), b""), digest)
+        data = episode_digest.digest_file(blobs.get(files.get(digest.path, ""), b""), digest)
         if rule := blocking_rule(data.decode("utf-8", "replace"), run.policy, digest.path):
             notes.append(f"{digest.path}: the gate stops it: {rule}")
             continue
@@ -366,8 +357,8 @@ def _rules(run: Run, head: str, memory_facts: Sequence[Fact], episodes: Sequence
     """The rules for the lines of a digest: those of a promotion. Texts that a person removed do not come back."""
     past = logs.read_precedents(run.place, read_ledger(run.place, [head]), head, memory_facts, episodes)
     return Rules(
-        today=run.today, gate=lambda text: blocking_rule(text, run.policy), limit=MAX_LINES, covered=past.covered,
-        refused=past.refused, archived=past.archived,
+        today=run.today, gate=lambda text: blocking_rule(text, run.policy), limit=episode_digest.MAX_LINES,
+        covered=past.covered, refused=past.refused, archived=past.archived,
     )  # fmt: skip
 
 

@@ -34,15 +34,7 @@ from gitmem.memory.fact import (
 )
 from gitmem.memory.facts import SUPERSEDES, Memory, fact_date
 from gitmem.memory.retention import with_until
-from gitmem.memory.rivals import (
-    MEMORY,
-    PROPOSES,
-    KnownFacts,
-    PlacedFact,
-    judge,
-    share_enough_words,
-    surely_supersedes,
-)
+from gitmem.memory.rivals import MEMORY, PROPOSES, KnownFacts, PlacedFact, judge, share_enough_words, surely_supersedes
 from gitmem.memory.similarity import ALIKE, is_near_duplicate, likeness, terms
 from gitmem.memory.statements import read
 from gitmem.memory.successor import why_only_proposed
@@ -51,15 +43,8 @@ from gitmem.messages import Message
 from gitmem.promotion.log_lines import machine_statements
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.topics import about_topic, about_topics, has_topic
+from gitmem.provenance import grounding
 from gitmem.provenance.cited_text import CitedText, cited_text
-from gitmem.provenance.grounding import (
-    date_problem,
-    denial_problem,
-    name_problem,
-    number_problem,
-    reason_problem,
-    word_problem,
-)
 from gitmem.provenance.line_origins import line_origins
 from gitmem.text.heading_words import is_generic_heading
 
@@ -106,9 +91,12 @@ class Check(StrEnum):
 RETRIED_CHECKS = (Check.LIMIT, Check.RETENTION)
 # Checks of a text against its cited lines, in this order; each returns a sentence when it fails, else "".
 GROUNDING: tuple[tuple[Check, Callable[[str, str, Iterable[date]], str]], ...] = (
-    (Check.DATE, date_problem), (Check.NUMBER, number_problem), (Check.NAME, name_problem),
-    (Check.UNSAID, word_problem), (Check.DENIED, denial_problem),
-)  # fmt: skip
+    (Check.DATE, grounding.date_problem),
+    (Check.NUMBER, grounding.number_problem),
+    (Check.NAME, grounding.name_problem),
+    (Check.UNSAID, grounding.word_problem),
+    (Check.DENIED, grounding.denial_problem),
+)
 
 
 @json_keys("id=operation.id? text=operation.text sources=operation.sources check=why reason")
@@ -382,7 +370,7 @@ class _Run:
                 return Refused(operation, check, problem)
         if operation.type == "decision":
             statements = "\n".join(text for source in sources for text in source.statements)
-            if problem := reason_problem(operation.text, statements):
+            if problem := grounding.reason_problem(operation.text, statements):
                 return Refused(operation, Check.REASON, problem)
         return None
 

@@ -16,23 +16,12 @@ from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, ModelUnavailable, UsageError
 from gitmem.gate.detectors.finding import Severity, Skipped
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.git import undo_record
+from gitmem.git import transaction, undo_record
 from gitmem.git.branch_worktree import branch_tip, updated_branch_worktree
 from gitmem.git.commit import committer, ensure_can_commit
 from gitmem.git.git_index import is_committed
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import (  # fmt: skip
-    TRIES,
-    Contents,
-    Position,
-    Reading,
-    commit_files,
-    ensure_position,
-    position,
-    replaced,
-    text_at,
-    writer,
-)
+from gitmem.git.transaction import Contents, Position, Reading
 from gitmem.git.worktree import locked, write_atomic
 from gitmem.git.write import run_git
 from gitmem.json_values import json_keys, json_object
@@ -189,21 +178,21 @@ def _promote_here(run: Run) -> Outcome:
     After a commit in between it plans again. Raises Changed after TRIES plans, and if the branch was switched.
     """
     repo = run.repo
-    with writer(repo) as undone:
-        start = position(repo)
+    with transaction.writer(repo) as undone:
+        start = transaction.position(repo)
         _ensure_clean(repo, start)
     notes = tuple(f"{path} is as it was before a run that was killed" for path in undone)
-    for _ in range(TRIES):
+    for _ in range(transaction.TRIES):
         assert start.head is not None
         planned = _make_plan(run, start.head, start.head)
         if not planned.steps:
             break
-        with writer(repo):
-            current = position(repo)
+        with transaction.writer(repo):
+            current = transaction.position(repo)
             if current.branch == start.branch and current.head != start.head and current.head is not None:
                 start = current
                 continue
-            ensure_position(repo, start)
+            transaction.ensure_position(repo, start)
             planned = _commit_plan(run, planned, start, _ensure_clean(repo, start))
             break
     else:
@@ -221,8 +210,8 @@ def _promote_on_branch(run: Run, head: str) -> Outcome:
         planned = _make_plan(run, head, tip)
         if not planned.steps:
             return planned.outcome
-        with writer(worktree):
-            start = position(worktree)
+        with transaction.writer(worktree):
+            start = transaction.position(worktree)
             return _commit_plan(run, planned, start, _ensure_clean(worktree, start)).outcome
 
 
@@ -239,7 +228,7 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
     elif request.accept and not request.reviewed:
         base = ""  # the lines of facts to accept were read by an earlier run
     reading = logs.new_logs(repo, head, base, config.memory_daily)
-    memory = facts.parse(text_at(place, tip, MEMORY))
+    memory = facts.parse(transaction.text_at(place, tip, MEMORY))
     proposal = Proposal(())
     if reading.logs:
         proposal = run.model.propose(reading.logs, memory.facts)
@@ -268,7 +257,7 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
         return PromotionPlan((), replace(outcome, why_nothing=_why_nothing(reading, plan), differs=skipped_rivals))
     steps = tuple(
         commit_steps(
-            memory, plan, today, lambda path: text_at(place, tip, path),
+            memory, plan, today, lambda path: transaction.text_at(place, tip, path),
             one_per_fact=request.mode is Mode.EACH, budget=config.memory_lines if request.tidy else None,
         )
     )  # fmt: skip
@@ -346,7 +335,7 @@ def _commit_plan(run: Run, planned: PromotionPlan, start: Position, noted: dict[
     with undo_record.together():
         for step, record in zip(steps, records, strict=True):
             message = trailers.with_record(_gated_body(run, step), record)
-            commits.append(commit_files(run.place, start, noted, step.contents, message))
+            commits.append(transaction.commit_files(run.place, start, noted, step.contents, message))
             start = start._replace(head=commits[-1])
             noted |= step.contents
     return replace(planned, outcome=replace(outcome, commits=tuple(commits)))
@@ -406,7 +395,7 @@ def _ensure_clean(repo: Repository, start: Position) -> dict[str, bytes | None]:
 def _stage(repo: Repository, noted: Contents, step: CommitStep, record: trailers.CommitRecord) -> None:
     """Stage the files and save the trailers for the hook prepare-commit-msg (`agent_trailers.pending_trailers`). When
     Git cannot stage them, the files are as they were and no trailers are saved."""
-    with replaced(repo, step.contents, noted):
+    with transaction.replaced(repo, step.contents, noted):
         words = trailers.render_trailers(trailers.record_trailers(record))
         write_atomic(repo.git_dir, PENDING, words.encode("utf-8", "surrogateescape"))
         try:

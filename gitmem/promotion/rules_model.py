@@ -16,20 +16,14 @@ from math import exp
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import Fact, normalise
-from gitmem.promotion import dialogue, lasting, log_lines
+from gitmem.promotion import dialogue, lasting, log_lines, retractions
 from gitmem.promotion.amending_lines import Place, amending_lines
 from gitmem.promotion.cues import DECIDING_WEIGHT, THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.lexicon.health import STATES_HEALTH
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
-from gitmem.promotion.retractions import (
-    ScoredLine,
-    content_words,
-    mark_retracted,
-    mark_retracted_in_earlier_logs,
-    retracted_fact,
-)
+from gitmem.promotion.retractions import ScoredLine
 from gitmem.promotion.score_cache import ScoreCache
 from gitmem.text import dates, last_days
 from gitmem.text.sentences import sentences
@@ -116,7 +110,7 @@ class RulesModel:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason. A line that gives the
         reason of a proposed one has no operation of its own. `logs`: in the order of days."""
         read_logs = self._read(logs)
-        scored = mark_retracted_in_earlier_logs(logs, [read_logs[log.path, log.blob][1] for log in logs])
+        scored = retractions.mark_retracted_in_earlier_logs(logs, [read_logs[log.path, log.blob][1] for log in logs])
         days = _days_of_topics(zip(logs, scored, strict=True))
         amending: set[Place] = set()
         if not self._spoken:
@@ -153,7 +147,10 @@ class RulesModel:
                     results.append(next(new_results))
                 scored.append((log, results))
             done_lines += len(lines)
-            known_logs[log.path, log.blob] = (log_candidates, mark_retracted(list(map(ScoredLine, lines, results))))
+            known_logs[log.path, log.blob] = (
+                log_candidates,
+                retractions.mark_retracted(list(map(ScoredLine, lines, results))),
+            )
         self._scores.put(scored)
         read_logs = {(log.path, log.blob): known_logs[log.path, log.blob] for log in logs}
         self._known.clear()
@@ -242,7 +239,7 @@ def _log_operations(
         if log.new.isdisjoint(range(line.number, line.end + 1)):
             continue
         operation = _operation(log, item, reason_line, days, amends=(log.path, line.number, line.text) in amending)
-        if operation.op is Op.ADD and not line.typed and (target := retracted_fact(item, existing)):
+        if operation.op is Op.ADD and not line.typed and (target := retractions.retracted_fact(item, existing)):
             operation = replace(operation, op=Op.SUPERSEDE, target=target)
         yield operation
 
@@ -260,7 +257,7 @@ def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[st
             for value in _VALUE.findall(item.line.text):
                 days.setdefault(value, set()).add(log.day)
             if item.keep:
-                for word in content_words(item.line.text):
+                for word in retractions.content_words(item.line.text):
                     days.setdefault(word, set()).add(log.day)
             days.setdefault(_numberless_key(item.line.text), set()).add(log.day)
     return days
@@ -321,7 +318,7 @@ def _operation(
         last_line = reason_line.end
     if "까닭" in result.cues or "reason given" in result.cues or reason_line is not None:
         importance += 0.03
-    bonus = min(0.04, 0.01 * sum(map(recurs, content_words(line.text))))
+    bonus = min(0.04, 0.01 * sum(map(recurs, retractions.content_words(line.text))))
     explanation = ", ".join(result.cues[:3]) or _reason_without_cues(stated_type, is_health, amends=amends)
     if has_recurring_value:
         bonus += 0.06

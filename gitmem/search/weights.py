@@ -133,19 +133,9 @@ class Ranking(NamedTuple):
 SHIPPED = Ranking()
 # The constants that `mem.searchWeight` may change by name, beside all weights and priors.
 NUMBERS = (
-    "k1",
-    "b",
-    "reach",
-    "line_words",
-    "coherence",
-    "enough",
-    "lengthy",
-    "least",
-    "imputed",
-    "join",
-    "joined",
-    "short",
-)
+    "k1", "b", "reach", "line_words", "coherence", "enough", "lengthy", "least", "imputed",
+    "join", "joined", "short",
+)  # fmt: skip
 
 
 # The shipped shares of the two lanes; their sum is 1, and each is the rounded share of its names in WEIGHTS (tested).

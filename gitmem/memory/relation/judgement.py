@@ -100,32 +100,12 @@ class Relation(NamedTuple):
 
 
 # A pair with one of these features is never automatic.
-_DOUBTS = frozenset(
-    [
-        "near",
-        "near2",
-        "contrast",
-        "kin_new",
-        "sibling",
-        "bare_before_head",
-        "head_identity_swap",
-        "arrow_not_from_old",
-        "from_not_old",
-        "cue:plan",
-        "cue_old:plan",
-        "cue_both:plan",
-        "cue:resume",
-        "cue_both:resume",
-        "cue:pause",
-        "cue_both:pause",
-        "cue:at_once",
-        "cue_both:at_once",
-        "cue:kept",
-        "cue_both:kept",
-        "cue_old:event",
-        "cross_language",
-    ]
-)
+_DOUBT_NAMES = """
+near near2 contrast kin_new sibling bare_before_head head_identity_swap arrow_not_from_old from_not_old
+cue:plan cue_old:plan cue_both:plan cue:resume cue_both:resume cue:pause cue_both:pause
+cue:at_once cue_both:at_once cue:kept cue_both:kept cue_old:event cross_language
+"""
+_DOUBTS = frozenset(_DOUBT_NAMES.split())
 
 
 # Doubts that do not count if the later text names both the old and the new value: its verb differs then ("쓴다",

@@ -13,23 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.relation import chinese, english, japanese, korean
-from gitmem.memory.relation.amounts import (
-    HAN_NUMBER,
-    KOREAN_DAYS,
-    KOREAN_HOUR,
-    MYRIADS,
-    POWERS,
-    SECONDS,
-    UNITS,
-    clock_hours,
-    compound_number,
-    english_number,
-    month_number,
-    native_number,
-    sino_number,
-    weekday_number,
-)
+from gitmem.memory.relation import amounts, chinese, english, japanese, korean
 from gitmem.memory.relation.tools import CLASSES, ENGLISH_TOO, TWO_WORDS
 from gitmem.text import japanese as text_japanese
 from gitmem.text import korean as text_korean
@@ -60,8 +44,10 @@ class Token(NamedTuple):
     content: bool = True
 
 
-_COUNTERS = "|".join(map(re.escape, sorted((unit for unit in UNITS if not unit.isascii()), key=len, reverse=True)))
-_LONGEST_UNIT = max(len(unit) for unit in UNITS if not unit.isascii())
+_COUNTERS = "|".join(
+    map(re.escape, sorted((unit for unit in amounts.UNITS if not unit.isascii()), key=len, reverse=True))
+)
+_LONGEST_UNIT = max(len(unit) for unit in amounts.UNITS if not unit.isascii())
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
@@ -144,13 +130,13 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         "clock_k",
         "k",
         r"(?:(?:오전|오후|새벽|아침|저녁|밤|낮)\s*)?"
-        rf"(?:\b\d{{1,2}}:\d{{2}}|(?:\d{{1,2}}|{KOREAN_HOUR})\s*시(?!간|스|험|작|설|장|정|도)(?:\s*반|\s*\d{{1,2}}\s*분)?)",
+        rf"(?:\b\d{{1,2}}:\d{{2}}|(?:\d{{1,2}}|{amounts.KOREAN_HOUR})\s*시(?!간|스|험|작|설|장|정|도)(?:\s*반|\s*\d{{1,2}}\s*분)?)",
     ),
     (
         "clock_j",
         "j",
         rf"{_PART_OF_DAY}?(?:\b\d{{1,2}}:\d{{2}}"
-        rf"|(?:\d{{1,2}}|{HAN_NUMBER}{{1,3}})\s*(?:時(?!間|点|刻)|点(?!钟?内))(?:\s*半|\s*\d{{1,2}}\s*分)?)",
+        rf"|(?:\d{{1,2}}|{amounts.HAN_NUMBER}{{1,3}})\s*(?:時(?!間|点|刻)|点(?!钟?内))(?:\s*半|\s*\d{{1,2}}\s*分)?)",
     ),
     ("clock_noon", "", r"\bnoon\b|\bmidnight\b"),
     ("clock_noon_k", "k", "정오|자정"),
@@ -164,7 +150,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("quarter_j", "j", "第[一二三四]季度|第[1-4]四半期"),
     ("arrow", "", r"->|=>|-->"),
     ("arrow_w", "w", r"→|⇒|➜"),
-    ("kodays", "k", rf"(?:{'|'.join(KOREAN_DAYS)})(?!\w\w)"),
+    ("kodays", "k", rf"(?:{'|'.join(amounts.KOREAN_DAYS)})(?!\w\w)"),
     ("slash", "", r"(?<![\w/.])\d{1,2}/\d{1,2}(?![\d/\w])"),
     ("id_k", "k", r"\d+가[단합소]\d+"),
     (
@@ -202,13 +188,17 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
         r"(?![^\W\da-z])",
     ),
     ("powers", "k", rf"{_KO_POWERS}\s?(?P<powersunit>{_KO_COUNTED})(?={_ENDING})"),
-    ("share", "j", rf"百分之(?:{HAN_NUMBER}+|\d+(?:\.\d+)?)"),
-    ("han", "j", rf"(?P<hanfigures>第?{HAN_NUMBER}+)\s?(?P<hanunit>{_HAN_COUNTER})"),
+    ("share", "j", rf"百分之(?:{amounts.HAN_NUMBER}+|\d+(?:\.\d+)?)"),
+    ("han", "j", rf"(?P<hanfigures>第?{amounts.HAN_NUMBER}+)\s?(?P<hanunit>{_HAN_COUNTER})"),
     ("latin", "a", "[a-z][a-z0-9'+#]*(?:-[a-z0-9]+)*"),
     ("latin_w", "w", r"[a-z\u00c0-\u024f][a-z\u00c0-\u024f0-9'’+#]*(?:-[a-z\u00c0-\u024f0-9]+)*"),
     ("hangul", "k", r"[가-힣]+"),
     ("kata", "j", "[ァ-ヴー]+"),
-    ("run", "j", rf"[一-鿿々](?:(?!{_PART_OF_DAY}?第?{HAN_NUMBER}+\s?(?:{_HAN_COUNTER}|時|点|分之))[一-鿿々])*"),
+    (
+        "run",
+        "j",
+        rf"[一-鿿々](?:(?!{_PART_OF_DAY}?第?{amounts.HAN_NUMBER}+\s?(?:{_HAN_COUNTER}|時|点|分之))[一-鿿々])*",
+    ),
     ("hira", "j", "[ぁ-ん]+"),
     ("mark", "", "[:=|]| - "),
     ("mark_w", "w", "[：–—]"),
@@ -240,77 +230,26 @@ def _lower(text: str) -> str:
 def _unit(found: str | None) -> str:
     """The unit of a number, in `found`, the letters after it; "" if there is none. Latin letters must be a unit as a
     whole (a final "/s" is dropped: km/s gives km); other letters need only begin with one, and the longest is taken."""
-    if not found or found in UNITS:
+    if not found or found in amounts.UNITS:
         return found or ""
     if found.isascii():
         unit = found.removesuffix("/s")
-        if unit in UNITS:
+        if unit in amounts.UNITS:
             return unit
         return ""
-    return next((found[:n] for n in range(len(found), 0, -1) if found[:n] in UNITS and not found[:n].isascii()), "")
+    return next(
+        (found[:n] for n in range(len(found), 0, -1) if found[:n] in amounts.UNITS and not found[:n].isascii()), ""
+    )
 
 
 _DIGITS, _NO_DIGIT, _NO_FIGURE = lazy(r"\d+"), lazy(r"\D"), lazy(r"[^\d.]")
 _ORDINAL = lazy(rf"\s?(?:{korean.ORDINALS}|{japanese.ORDINALS}|{chinese.ORDINALS})")
-_PARTICLES = sorted(
-    [
-        "으로부터",
-        "에서는",
-        "에게는",
-        "으로는",
-        "까지는",
-        "부터는",
-        "이라고",
-        "입니다만",
-        "입니다",
-        "합니다",
-        "했습니다",
-        "됩니다",
-        "되었습니다",
-        "하였습니다",
-        "에서",
-        "에게",
-        "께서는",
-        "께서",
-        "까지",
-        "부터",
-        "으로",
-        "라고",
-        "이며",
-        "이고",
-        "에는",
-        "에도",
-        "로는",
-        "처럼",
-        "보다",
-        "마다",
-        "하고",
-        "이나",
-        "조차",
-        "밖에",
-        "만은",
-        "은",
-        "는",
-        "이",
-        "가",
-        "을",
-        "를",
-        "의",
-        "에",
-        "와",
-        "과",
-        "도",
-        "로",
-        "만",
-        "나",
-        "씩",
-        "께",
-        "며",
-        "고",
-    ],
-    key=len,
-    reverse=True,
-)
+_PARTICLE_WORDS = """
+으로부터 에서는 에게는 으로는 까지는 부터는 이라고 입니다만 입니다 합니다 했습니다 됩니다 되었습니다 하였습니다 에서
+에게 께서는 께서 까지 부터 으로 라고 이며 이고 에는 에도 로는 처럼 보다 마다 하고 이나 조차 밖에 만은 은 는 이 가 을
+를 의 에 와 과 도 로 만 나 씩 께 며 고
+"""
+_PARTICLES = sorted(_PARTICLE_WORDS.split(), key=len, reverse=True)
 _ENDINGS = ("ies", "ing", "ed", "es", "'s", "’s", "ly", "s")
 _ZH_SPLIT = lazy("|".join(sorted(chinese.STOP, key=len, reverse=True)))
 
@@ -353,7 +292,7 @@ _UNIT_OR_ORDINAL = frozenset(
     ["도", "度", "인", "부", "部", "次", "回", "장", "条", "本", "台", "大", "位", "周", "년", "年"]
 )
 _SIZES = {"m": 1e6, "g": 1e9, "t": 1e12}
-_LETTER_FACTORS = {"k": 1000.0, "m": 1e6} | POWERS | MYRIADS
+_LETTER_FACTORS = {"k": 1000.0, "m": 1e6} | amounts.POWERS | amounts.MYRIADS
 
 
 def _opens_sentence(before: str) -> bool:
@@ -475,7 +414,7 @@ def _compound(match: re.Match[str], raw: str, before: Token | None) -> Token:
     if unit:
         end = match.start("partsunit") + len(unit)
     dim, factor = _measure(unit, sign)
-    value = compound_number(match["parts"]) * factor
+    value = amounts.compound_number(match["parts"]) * factor
     if sign == "-" and match.string[start - 1 : start] in ("", " "):
         value = -value
     return Token(raw[: end - start], f"{value:.12g}", NUMBER, start, end, dim, value)
@@ -485,7 +424,7 @@ def _measure(unit: str, sign: str) -> tuple[str, float]:
     """(dimension, factor) of a unit behind a number; a currency sign before the number makes it money."""
     if unit in _SIZES:
         return "size", _SIZES[unit]
-    dim, factor = UNITS.get(unit, ("", 1.0))
+    dim, factor = amounts.UNITS.get(unit, ("", 1.0))
     if sign and sign in "$€£¥":
         return "money", factor
     return dim, factor
@@ -525,7 +464,7 @@ def _day(month: int, day: str) -> tuple[str, str, float]:
 def _wide_month(match: re.Match[str]) -> tuple[str, str, float]:
     """(norm, "month", 0.0) of a month in CJK, in figures or words: `m3`, and a part of the month after it."""
     figures, _, part = match[0].replace("월", "月").partition("月")
-    number = int(figures) if figures.strip().isdigit() else int(sino_number(figures))
+    number = int(figures) if figures.strip().isdigit() else int(amounts.sino_number(figures))
     return f"m{number}{part.strip().removesuffix('份')}", "month", 0.0
 
 
@@ -538,12 +477,12 @@ def _wide_day(match: re.Match[str]) -> tuple[str, str, float]:
 _DATES: dict[str, Callable[[re.Match[str]], tuple[str, str, float]]] = {
     "date": _iso,
     "wideday": _wide_day,
-    "dmy": lambda match: _day(month_number(match["m1"]), match["d1"]),
-    "mdy": lambda match: _day(month_number(match["m2"]), match["d2"]),
+    "dmy": lambda match: _day(amounts.month_number(match["m1"]), match["d1"]),
+    "mdy": lambda match: _day(amounts.month_number(match["m2"]), match["d2"]),
     "slash": lambda match: _day(*_split_slash(match[0])),
     "widemonth": _wide_month,
-    "month": lambda match: (f"m{month_number(match[0])}", "month", 0.0),
-    "weekday": lambda match: (f"wd{weekday_number(match[0])}", "weekday", 0.0),
+    "month": lambda match: (f"m{amounts.month_number(match[0])}", "month", 0.0),
+    "weekday": lambda match: (f"wd{amounts.weekday_number(match[0])}", "weekday", 0.0),
     "quarter": lambda match: (_NO_DIGIT.sub("", match[0]) or match[0], "quarter", 0.0),
 }
 
@@ -555,7 +494,7 @@ def _split_slash(text: str) -> tuple[int, str]:
 
 def _amount(match: re.Match[str], raw: str, value: float, unit: str) -> Token:
     """The number token of an amount that is written in words."""
-    dim, factor = UNITS.get(unit, ("", 1.0))
+    dim, factor = amounts.UNITS.get(unit, ("", 1.0))
     return Token(raw, f"{value * factor:.12g}", NUMBER, *match.span(), dim, value * factor)
 
 
@@ -564,10 +503,10 @@ def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Tok
     time; `one` without a unit is a word."""
     found = match["enunit"] or ""
     unit, end = found, match.end()
-    if found and found not in UNITS:
+    if found and found not in amounts.UNITS:
         unit, end = "", match.start("enunit") - 1
     raw = raw[: end - match.start()]
-    value = english_number(raw[: len(raw) - len(unit)])
+    value = amounts.english_number(raw[: len(raw) - len(unit)])
     if not unit and before is not None and before.text.lower() == "at" and value <= 12:
         return Token(raw, f"{value:.12g}h", TIME, match.start(), end, "clock", value)
     if not unit and value == 1:
@@ -578,7 +517,7 @@ def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Tok
 def _period(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token, in seconds, of a period such as `a week`; a fortnight if the unit is unknown. The period of a
     rate (`per minute`) is no length of time."""
-    seconds = float(SECONDS.get(match[0].split()[-1], 1_209_600))
+    seconds = float(amounts.SECONDS.get(match[0].split()[-1], 1_209_600))
     if match[0].startswith("per "):
         return Token(raw, f"per {seconds:.12g}", NUMBER, *match.span(), "per", seconds)
     return Token(raw, f"{seconds:.12g}", NUMBER, *match.span(), "time", seconds)
@@ -586,21 +525,21 @@ def _period(match: re.Match[str], raw: str, before: Token | None) -> Token:
 
 def _korean_days(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token, in seconds, of a Korean word for some days (`사흘`)."""
-    seconds = KOREAN_DAYS[match[0]] * 86400.0
+    seconds = amounts.KOREAN_DAYS[match[0]] * 86400.0
     return Token(raw, f"{seconds:.12g}", NUMBER, *match.span(), "time", seconds)
 
 
 def _native_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token of an amount in native Korean numbers; a unit without a dimension counts things."""
     unit = match["nativeunit"]
-    token = _amount(match, raw, native_number(match[0].removesuffix(unit).strip()), unit)
+    token = _amount(match, raw, amounts.native_number(match[0].removesuffix(unit).strip()), unit)
     return token._replace(dim=token.dim or "count")
 
 
 def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token of an amount in Sino-Korean numbers; a unit that begins with 만 is money, times 10,000."""
     unit = match["sinounit"]
-    value = sino_number(match[0].removesuffix(unit))
+    value = amounts.sino_number(match[0].removesuffix(unit))
     if unit.startswith("만"):
         return _amount(match, raw, value * 10_000, "원")
     return _amount(match, raw, value, unit)
@@ -609,21 +548,21 @@ def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
 def _amount_in_powers(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token of an amount in Korean words with powers, with spaces among them."""
     unit = match["powersunit"]
-    return _amount(match, raw, compound_number(match[0].removesuffix(unit)), unit)
+    return _amount(match, raw, amounts.compound_number(match[0].removesuffix(unit)), unit)
 
 
 def _share(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token, in percent, of a percentage in Chinese characters (三 of 百分之三)."""
     rest = match[0][3:]
-    value = float(rest) if rest[0].isdigit() else sino_number(rest)
+    value = float(rest) if rest[0].isdigit() else amounts.sino_number(rest)
     return Token(raw, f"{value:.12g}", NUMBER, *match.span(), "percent", value)
 
 
 def _han_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The number token of an amount in Chinese characters, or an ordinal ID if the unit names a thing (第三, 三次)."""
     unit = match["hanunit"]
-    value = sino_number(match["hanfigures"].lstrip("第"))
-    if unit not in UNITS or unit in ("年", "部", "次", "条", "組", "位") or match[0][0] == "第":
+    value = amounts.sino_number(match["hanfigures"].lstrip("第"))
+    if unit not in amounts.UNITS or unit in ("年", "部", "次", "条", "組", "位") or match[0][0] == "第":
         return Token(raw, f":{value:.12g}", ID, *match.span(), "ordinal", value, designated=True)
     return _amount(match, raw, value, unit)
 
@@ -696,7 +635,9 @@ def tokens(text: str) -> tuple[Token, ...]:
             found.append(token)
             at = min(end, token.end)  # the letters after a number need not be its unit
         elif group == "clock":
-            found.append(Token(raw, f"{clock_hours(raw):.12g}h", TIME, start, end, "clock", clock_hours(raw)))
+            found.append(
+                Token(raw, f"{amounts.clock_hours(raw):.12g}h", TIME, start, end, "clock", amounts.clock_hours(raw))
+            )
         elif group == "arrow":
             found.append(Token(raw, "->", ARROW, start, end, content=False))
         elif group == "mark":
