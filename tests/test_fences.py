@@ -69,7 +69,7 @@ BELOW = "- Deploys need two approvals."
 def promotable(lines: list[str]) -> list[int]:
     """The numbers of the lines of a daily log that promotion looks at."""
     log = Log("memory/2026-01-05.md", "", date(2026, 1, 5), tuple(lines), frozenset(range(1, len(lines) + 1)))
-    return [candidate.number for candidate in candidates_of(log, {})]
+    return [candidate.number for candidate in candidates_of(log)]
 
 
 def test_every_reader_of_lines_takes_code_within_a_sentence_for_text() -> None:

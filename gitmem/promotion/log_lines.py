@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePosixPath
@@ -72,6 +72,8 @@ _LIST_OPENING = re.compile(
     r"|as\s+follows)\s*)?[*_]*[:：][*_\s]*$",
     re.I,
 )
+# Label in lower case (`decision`) -> (kind of fact, weight).
+LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
 _DECISIONS = [
     each
     for lexicon in (english, korean, japanese, chinese)
@@ -255,26 +257,25 @@ def _without_comment(line: str) -> str:
     return line
 
 
-def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Candidate]:
+def candidates_of(log: Log) -> list[Candidate]:
     """All candidates of a log, in order, except those that hold a mask of the gate. Candidates of old lines are
-    included, because a new line may retract them. `labels`: label in lower case (`decision`) -> (kind of fact,
-    weight)."""
+    included, because a new line may retract them."""
     passages = [
         passage._replace(text=_TIME.sub("", _BOX.sub("", passage.text, count=1), count=1))
         for passage in passages_of(log.lines)
     ]
-    speakers = _speakers([passage.text for passage in passages], labels)
+    speakers = _speakers([passage.text for passage in passages])
     candidates = [
         candidate
         for passage in passages
-        for candidate in _candidates(log.lines, passage, speakers, labels)
+        for candidate in _candidates(log.lines, passage, speakers)
         if not has_mask(candidate.whole)
     ]
     file = _DAY.sub("", PurePosixPath(log.path).stem)
     return [replace(candidate, log_candidates=len(candidates), file=file) for candidate in candidates]
 
 
-def _speakers(texts: list[str], labels: Mapping[str, tuple[str, float]]) -> set[str]:
+def _speakers(texts: list[str]) -> set[str]:
     """The names of the speakers of a dialogue; empty when the log is none. A dialogue has two or more names, each at
     the beginning of two lines or more, that together begin 60 % of its lines; none of them is a label (`decision:`,
     `why:`, `이유:`)."""
@@ -284,16 +285,14 @@ def _speakers(texts: list[str], labels: Mapping[str, tuple[str, float]]) -> set[
         if match and len(match[1]) <= 24:
             counts[match[1]] = counts.get(match[1], 0) + 1
     turns = {name: count for name, count in counts.items() if count >= 2}
-    if any(name.casefold() in labels or is_generic_heading(name) for name in turns):
+    if any(name.casefold() in LABELS or is_generic_heading(name) for name in turns):
         return set()
     if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(texts):
         return set(turns)
     return set()
 
 
-def _candidates(
-    lines: Sequence[str], passage: Passage, speakers: set[str], labels: Mapping[str, tuple[str, float]]
-) -> Iterator[Candidate]:
+def _candidates(lines: Sequence[str], passage: Passage, speakers: set[str]) -> Iterator[Candidate]:
     """The candidates of one passage: a turn of a dialogue (cut at MAX_READ_CHARS), a short item, or each sentence. A
     text that ends in a colon, as before a list, is left out, unless it states a decision itself: `Ann chose the ferry
     because:`. The decision is then read without what opens the list."""
@@ -307,27 +306,27 @@ def _candidates(
             last=passage.last,
         )  # fmt: skip
         return
-    for part in _parts(lines, passage, labels):
+    for part in _parts(lines, passage):
         text, label, period = part.text, "", ""
         opening = _PERIOD.match(text)
         if opening:
             period = opening[0].rstrip(" :：").lower()
             text = text[opening.end() :]
-        if labelled := _labelled(text, labels):
+        if labelled := _labelled(text):
             label, text = labelled
         else:
-            label = _label_of_phrase(text, labels)
+            label = _label_of_phrase(text)
         if before_list := _LIST_OPENING.search(text):
             text = text[: before_list.start()]
-            is_labelled = bool(label) and labels[label][0] == "decision"
+            is_labelled = bool(label) and LABELS[label][0] == "decision"
             if not is_labelled and not any(cue.pattern.search(text.lower()) for cue in _DECISIONS):
                 continue
         text = _without_half_bold(text)
         statement = part.statement
-        section_label = next((name for item in reversed(statement.trail) for name in _labels_in(item, labels)), "")
+        section_label = next((name for item in reversed(statement.trail) for name in _labels_in(item)), "")
         section_kind = ""
         if section_label:
-            section_kind = labels[section_label][0] or "none"
+            section_kind = LABELS[section_label][0] or "none"
         yield Candidate(
             part.first, text, part.text, label, period=period, languages=languages_of(text), origin=part.origin,
             last=part.last, topic=topic_of(statement, text), under=section_label, under_kind=section_kind,
@@ -348,32 +347,32 @@ def _without_half_bold(text: str) -> str:
     return text[: unpaired.start()] + text[unpaired.end() :]
 
 
-def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[str, float]]) -> list[Passage]:
+def _parts(lines: Sequence[str], passage: Passage) -> list[Passage]:
     """The parts of a passage that can be facts: a short item whole, unless a label is within it; else each sentence."""
     if passage.statement.form is Form.ITEM and len(passage.text) <= MAX_ITEM_CHARS:
         if not _INNER_COLON.search(passage.text):
             return [passage]
         parts = list(_in_sentences(lines, passage))
-        if any(_labelled(part.text, labels) for part in parts[1:]):
+        if any(_labelled(part.text) for part in parts[1:]):
             return parts
         return [passage]
     return list(_in_sentences(lines, passage))
 
 
-def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, str] | None:
-    """(label, rest) of a text that begins with one of `labels`; None for any other text, and when nothing follows the
+def _labelled(text: str) -> tuple[str, str] | None:
+    """(label, rest) of a text that begins with one of LABELS; None for any other text, and when nothing follows the
     label."""
     match = _LABEL.match(text)
     if not match:
         return None
     name = " ".join((match["a"] or match["b"] or match["c"] or "").lower().split())
     rest = text[match.end() :]
-    if name in labels and rest.strip():
+    if name in LABELS and rest.strip():
         return (name, rest)
     return None
 
 
-def _label_of_phrase(text: str, labels: Mapping[str, tuple[str, float]]) -> str:
+def _label_of_phrase(text: str) -> str:
     """The label in the words before the colon that a text begins with, which are no label themselves: the last of them
     (`New rule: ...`, `요금 규칙: ...`), or any if all of them name a kind of line (`Lesson learned: ...`). "" for none.
     The words stay in the text, since they say what it is about."""
@@ -381,17 +380,17 @@ def _label_of_phrase(text: str, labels: Mapping[str, tuple[str, float]]) -> str:
     if not match:
         return ""
     words = match["words"].casefold()
-    names = list(_labels_in(words, labels))
-    if any(labels[name][1] < 0 for name in names):  # `Decision pending: ...`
+    names = list(_labels_in(words))
+    if any(LABELS[name][1] < 0 for name in names):  # `Decision pending: ...`
         return ""
     for name in (*names, words.split()[-1]):
-        kind, weight = labels.get(name, ("", 0.0))
+        kind, weight = LABELS.get(name, ("", 0.0))
         if kind in _PHRASE_KINDS and weight >= MIN_PHRASE_WEIGHT:
             return name
     return ""
 
 
-def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterator[str]:
+def _labels_in(heading: str) -> Iterator[str]:
     """The labels among the words of a generic heading or item, in singular or plural: `Key decisions`, `결정 사항`. The
     longest come first. None for a heading that names a thing (`is_generic_heading`)."""
     words = heading.casefold().strip(" *_:：").split()
@@ -399,7 +398,7 @@ def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterato
         for start in range(len(words) - size + 1):
             name = " ".join(words[start : start + size]).strip("*_:：()[]")
             for form in (name, name.removesuffix("s"), f"{name.removesuffix('ies')}y", without_particle(name)):
-                if form in labels and is_generic_heading(heading):
+                if form in LABELS and is_generic_heading(heading):
                     yield form
 
 

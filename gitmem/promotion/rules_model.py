@@ -21,14 +21,13 @@ from gitmem.promotion.amending_lines import Place, amending_lines
 from gitmem.promotion.cues import DECIDING_WEIGHT, THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.lexicon.health import STATES_HEALTH
-from gitmem.promotion.log_lines import Candidate
+from gitmem.promotion.log_lines import LABELS, Candidate
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.promotion.retractions import ScoredLine
 from gitmem.promotion.score_cache import ScoreCache
 from gitmem.text import dates, last_days
 from gitmem.text.sentences import sentences
 
-LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
 _LEXICONS = {"en": english.CUES, "ko": korean.CUES, "ja": japanese.CUES, "zh": chinese.CUES}
 
 # Importance by the kind of a fact, from 0 to 1: an estimate of how long it stays true and how often agents need it.
@@ -131,7 +130,7 @@ class RulesModel:
         the result, and `known` loses all other logs."""
         known_logs = dict(self._known)
         new_logs = [log for log in logs if (log.path, log.blob) not in known_logs]
-        candidates = [log_lines.candidates_of(log, LABELS) for log in new_logs]
+        candidates = [log_lines.candidates_of(log) for log in new_logs]
         notes = [[line for line in lines if not line.speaker] for lines in candidates]
         cached = [self._scores.get(log, len(lines)) for log, lines in zip(new_logs, notes, strict=True)]
         unscored = [line for lines, results in zip(notes, cached, strict=True) if results is None for line in lines]

@@ -162,10 +162,10 @@ def cues_of_sentences(sentences: Sequence[Sentence]) -> list[float]:
     """The sum of promotion cues of each sentence, in order; 0.0 for an agent's sentences, which are not judged by
     cues."""
     from gitmem.promotion.log_lines import candidates_of
-    from gitmem.promotion.rules_model import LABELS, cues_of_line
+    from gitmem.promotion.rules_model import cues_of_line
 
     scores = [0.0] * len(sentences)
-    for line in candidates_of(_log(sentences, "", datetime.min), LABELS):
+    for line in candidates_of(_log(sentences, "", datetime.min)):
         if sentences[line.number - 1].turn.role is Role.USER:
             scores[line.number - 1] = cues_of_line(line).score
     return scores

@@ -10,8 +10,8 @@ from gitmem import linear_model
 from gitmem.promotion import lasting
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
-from gitmem.promotion.log_lines import Candidate, languages_of
-from gitmem.promotion.rules_model import LABELS, cues_of_line, score_line
+from gitmem.promotion.log_lines import LABELS, Candidate, languages_of
+from gitmem.promotion.rules_model import cues_of_line, score_line
 
 
 def line(text: str) -> Candidate:

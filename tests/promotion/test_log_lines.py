@@ -12,7 +12,7 @@ from gitmem.memory.statements import read
 from gitmem.promotion.log_lines import MAX_READ_CHARS, candidates_of, passages_of
 from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
-from gitmem.promotion.rules_model import LABELS, RulesModel
+from gitmem.promotion.rules_model import RulesModel
 from gitmem.provenance.cited_text import cited_text
 from gitmem.provenance.line_origins import line_origins
 
@@ -40,7 +40,7 @@ def test_a_paragraph_is_read_sentence_by_sentence_with_the_lines_of_each() -> No
         "the end we decided to paint it each spring, because salt eats the hull. Lunch\n"
         "was late."
     )
-    found = candidates_of(log(text), LABELS)
+    found = candidates_of(log(text))
     assert [(each.number, each.end) for each in found] == [(1, 1), (1, 2), (2, 3)]
     assert [each.text for each in offered(text)] == [
         "In the end we decided to paint it each spring, because salt eats the hull."
@@ -48,15 +48,13 @@ def test_a_paragraph_is_read_sentence_by_sentence_with_the_lines_of_each() -> No
 
 
 def test_lines_that_each_say_a_thing_are_not_joined() -> None:
-    found = candidates_of(
-        log("09:10 walked the dog\n09:30 we decided to sell the old boat\n10:00 rain all day"), LABELS
-    )
+    found = candidates_of(log("09:10 walked the dog\n09:30 we decided to sell the old boat\n10:00 rain all day"))
     assert [each.text for each in found] == ["walked the dog", "we decided to sell the old boat", "rain all day"]
 
 
 def test_lines_that_begin_with_a_sign_are_items() -> None:
     text = "✅ Painted the hull and sent the bill to the yard in Hals\n✅ sold the old boat\n⏳ waiting for the harbour"
-    assert [each.number for each in candidates_of(log(text), LABELS)] == [1, 2, 3]
+    assert [each.number for each in candidates_of(log(text))] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +97,7 @@ def test_an_origin_is_inherited_from_parents_quotations_and_fences() -> None:
 )
 def test_what_stands_below_a_machines_heading_is_no_source_at_any_depth(heading: str) -> None:
     given = log(f"## {heading}\n\n### Inbox\n\n- We decided to use REST\n")
-    assert candidates_of(given, LABELS) == []
+    assert candidates_of(given) == []
     (left,) = decide([], [given], facts.parse(b""), Rules(date(2026, 3, 1), lambda text: "", limit=20)).refused
     assert (str(left.why), left.operation.sources[0].start_line) == ("machine", 5)
     assert heading.removeprefix("22:26 — ") in left.reason and left.operation.text == "We decided to use REST"
@@ -119,7 +117,7 @@ def test_what_stands_below_a_machines_heading_is_no_source_at_any_depth(heading:
 )
 def test_a_heading_about_a_machine_is_a_heading_like_any_other(heading: str) -> None:
     given = log(f"## {heading}\n\n- The backup job must never run while the importer runs\n")
-    assert [each.number for each in candidates_of(given, LABELS)] == [3]
+    assert [each.number for each in candidates_of(given)] == [3]
     assert not decide([], [given], facts.parse(b""), Rules(date(2026, 3, 1), lambda text: "", limit=20)).refused
 
 
@@ -150,7 +148,7 @@ def test_what_lines_say_has_their_headings_and_parents() -> None:
     ],
 )
 def test_words_for_kinds_of_lines_are_no_people_who_talk(text: str, facts: list[str]) -> None:
-    assert not any(each.speaker for each in candidates_of(log(text), LABELS))
+    assert not any(each.speaker for each in candidates_of(log(text)))
     if facts:
         assert [each.text for each in offered(text)] == facts
 
@@ -162,9 +160,7 @@ def test_a_label_within_a_statement_decides() -> None:
 
 
 def test_a_line_that_opens_a_list_is_no_candidate() -> None:
-    assert [each.text for each in candidates_of(log("- Rules for the yard:\n  - no smoking\n"), LABELS)] == [
-        "no smoking"
-    ]
+    assert [each.text for each in candidates_of(log("- Rules for the yard:\n  - no smoking\n"))] == ["no smoking"]
 
 
 @pytest.mark.parametrize(
@@ -176,7 +172,7 @@ def test_a_line_that_opens_a_list_is_no_candidate() -> None:
     ],
 )
 def test_a_decision_before_a_list_is_read_without_what_opens_the_list(line: str, fact: str) -> None:
-    assert candidates_of(log(f"{line}\n\n- it is cheaper\n"), LABELS)[0].text == fact
+    assert candidates_of(log(f"{line}\n\n- it is cheaper\n"))[0].text == fact
 
 
 @pytest.mark.parametrize(
@@ -190,7 +186,7 @@ def test_a_decision_before_a_list_is_read_without_what_opens_the_list(line: str,
     ],
 )
 def test_a_label_takes_no_half_of_a_bold_part_with_it(line: str, text: str) -> None:
-    assert candidates_of(log(f"- {line}\n"), LABELS)[0].text == text
+    assert candidates_of(log(f"- {line}\n"))[0].text == text
 
 
 def test_a_line_that_a_flush_typed_keeps_its_type() -> None:
@@ -267,7 +263,7 @@ def test_the_line_after_a_line_that_nobody_wrapped_is_a_piece_of_its_own(before:
 def test_a_long_item_whose_lines_wrap_names_the_line_of_each_sentence() -> None:
     rest = "\n".join(["  It is the rule of the house, as all agreed to it."] * 120)
     text = f"# 2026-03-01\n\n- Decision: the archive keeps its backups for 30 days.\n{rest}\n"
-    found = candidates_of(log(text), LABELS)
+    found = candidates_of(log(text))
     assert found[0].number == 3 and [each.number for each in found[:4]] == [3, 4, 5, 6]
     assert sum(len(each.text) for each in found) <= MAX_READ_CHARS
 

@@ -345,7 +345,7 @@ def test_of_a_hostile_line_a_bounded_part_is_read(unit: str) -> None:
 def test_a_fence_is_closed_by_its_own_mark_alone() -> None:
     lines = ("```", "```python", "We decided to ship the importer as a plugin", "```", "We decided to ship on Tuesdays")
     log = replace(log_of(()), lines=lines, new=frozenset(range(1, 6)))
-    assert [candidate.number for candidate in log_lines.candidates_of(log, {})] == [5]
+    assert [candidate.number for candidate in log_lines.candidates_of(log)] == [5]
 
 
 @pytest.mark.parametrize(
@@ -453,7 +453,7 @@ def test_a_plain_cancellation_takes_a_decision_back_on_that_day_and_later(decisi
     ],
 )
 def test_a_cue_is_read_where_its_words_mean_it(text: str, name: str, against: bool) -> None:
-    line = log_lines.candidates_of(log_of((text,)), {})[0]
+    line = log_lines.candidates_of(log_of((text,)))[0]
     assert (name in rules_model.cues_of_line(line).against) is against
 
 
@@ -491,5 +491,5 @@ def test_an_appointment_and_what_fails_in_a_session_end_with_their_day(text: str
     ],
 )
 def test_a_label_decides_behind_other_words_too_and_they_stay(text: str, label: str) -> None:
-    (line,) = log_lines.candidates_of(log_of((text,)), rules_model.LABELS)
+    (line,) = log_lines.candidates_of(log_of((text,)))
     assert (line.label, line.text) == (label, text)

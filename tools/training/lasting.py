@@ -27,7 +27,7 @@ from gitmem.linear_model import LinearModel
 from gitmem.promotion import lasting
 from gitmem.promotion.log_lines import Candidate, candidates_of
 from gitmem.promotion.proposal import Log
-from gitmem.promotion.rules_model import LABELS, cues_of_line
+from gitmem.promotion.rules_model import cues_of_line
 from tools.training import regression
 from tools.training.regression import Array
 
@@ -68,7 +68,7 @@ def invented() -> list[Line]:
             continue
         for block in path.read_text(encoding="utf-8").removeprefix("# ").split("\n# "):
             rows = block.strip().split("\n")[1:]
-            for each in candidates_of(log_of(path.stem, [f"- {row[2:]}" for row in rows]), LABELS):
+            for each in candidates_of(log_of(path.stem, [f"- {row[2:]}" for row in rows])):
                 features = lasting.person_log_features(each.text, cues_of_line(each))
                 found.append(Line(path.stem, each, features, float(rows[each.number - 1][0] == "+")))
     return found
@@ -80,7 +80,7 @@ def real(files: Iterable[Path]) -> list[Line]:
     for file in files:
         for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
             judged = {(one["line"], one["text"]): (0.0, HARMLESS, 1.0)[one["value"]] for one in row["judged"]}
-            for each in candidates_of(log_of(row["path"], row["lines"]), LABELS):
+            for each in candidates_of(log_of(row["path"], row["lines"])):
                 kept = judged.get((each.number, " ".join(each.text.split())))
                 if kept is not None and (each.topic or each.prose or not lasting.is_from_person(each)):
                     found.append(
