@@ -21,7 +21,7 @@ from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
 from gitmem.messages import Message
 from gitmem.models.language import MAX_REPLY_CHARACTERS, Complete, LanguageModel, OutOfBudget, Prompt, Reply
-from gitmem.promotion.prompt import packaged_prompt, parse_objects
+from gitmem.promotion.prompt import packaged_prompt, parse_objects, schema_of_list
 from gitmem.provenance import grounding
 from gitmem.text.denials import denials
 
@@ -116,21 +116,11 @@ def prompt(notes: Sequence[Note]) -> Prompt:
 def reply_schema(labels: Sequence[str]) -> dict[str, Any]:
     """The JSON schema of a reply. A reply can cite only these labels of notes."""
     line = {
-        "type": "object",
-        "properties": {
-            "topic": {"type": "string", "minLength": 1, "maxLength": MAX_TOPIC_CHARACTERS},
-            "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": MAX_CITED},
-            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARACTERS},
-        },
-        "required": ["topic", "lines", "text"],
-        "additionalProperties": False,
+        "topic": {"type": "string", "minLength": 1, "maxLength": MAX_TOPIC_CHARACTERS},
+        "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": MAX_CITED},
+        "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARACTERS},
     }
-    return {
-        "type": "object",
-        "properties": {"facts": {"type": "array", "items": line, "maxItems": MAX_LINES}},
-        "required": ["facts"],
-        "additionalProperties": False,
-    }
+    return schema_of_list(line, MAX_LINES)
 
 
 def _checked_line(

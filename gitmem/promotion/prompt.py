@@ -139,25 +139,28 @@ def reply_schema(labels: Sequence[str], targets: Sequence[str]) -> dict[str, Any
     """The JSON schema of a reply. A fact can cite only the `labels` of the request and change only the facts with the
     ids `targets`."""
     fact = {
-        "type": "object",
-        "properties": {
-            "op": {"enum": ["add", "update", "supersede"]},
-            "type": {"enum": list(TYPES)},
-            "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": 4},
-            "importance": {"enum": list(range(11))},
-            "until": {"type": "string", "maxLength": 10},
-            "target": {"enum": ["", *targets]},
-            "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS},
-        },
-        "required": ["op", "type", "lines", "importance", "until", "target", "text"],
-        "additionalProperties": False,
+        "op": {"enum": ["add", "update", "supersede"]},
+        "type": {"enum": list(TYPES)},
+        "lines": {"type": "array", "items": {"enum": list(labels)}, "minItems": 1, "maxItems": 4},
+        "importance": {"enum": list(range(11))},
+        "until": {"type": "string", "maxLength": 10},
+        "target": {"enum": ["", *targets]},
+        "text": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT_CHARS},
     }
+    return schema_of_list(fact, MAX_FACTS)
+
+
+def schema_of_list(properties: Mapping[str, Any], max_items: int) -> dict[str, Any]:
+    """The JSON schema of a reply that `parse_objects` reads: a list `facts` of at most `max_items` objects, each with
+    all of these properties and no other. `properties`: name -> its schema."""
+    facts = {"type": "array", "items": _object_schema(properties), "maxItems": max_items}
+    return _object_schema({"facts": facts})
+
+
+def _object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "type": "object",
-        "properties": {"facts": {"type": "array", "items": fact, "maxItems": MAX_FACTS}},
-        "required": ["facts"],
-        "additionalProperties": False,
-    }
+        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
 
 
 def ask_in_batches(

@@ -19,7 +19,7 @@ from gitmem.memory.fact import Fact
 from gitmem.models.language import MAX_REPLY_CHARACTERS, LanguageModel, OutOfBudget, Prompt
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
-from gitmem.promotion.prompt import packaged_prompt, parse_objects
+from gitmem.promotion.prompt import packaged_prompt, parse_objects, schema_of_list
 from gitmem.search.evaluation import LabelledQuestion
 
 MAX_QUESTION_CHARS = 200  # characters of a question
@@ -163,21 +163,8 @@ def _one_line(text: object) -> str:
 
 def _schema(labels: Sequence[str]) -> dict[str, Any]:
     """The JSON schema of a reply with one question for each label."""
-    row = {
-        "type": "object",
-        "properties": {
-            "line": {"enum": list(labels)},
-            "question": {"type": "string", "maxLength": MAX_QUESTION_CHARS},
-        },
-        "required": ["line", "question"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"facts": {"type": "array", "items": row, "maxItems": len(labels)}},
-        "required": ["facts"],
-        "additionalProperties": False,
-    }
+    row = {"line": {"enum": list(labels)}, "question": {"type": "string", "maxLength": MAX_QUESTION_CHARS}}
+    return schema_of_list(row, len(labels))
 
 
 # -- reviewing and keeping -------------------------------------------------------------------------------------------
