@@ -197,7 +197,7 @@ def _make_plan(run: Run) -> ConsolidationPlan:
     reverted = declined(place, head)
     may_consolidate = _pair_filter(place, base, reverted)
     limit = max_losses(len(memory.facts))
-    dated = dated_facts(place, MEMORY, memory.facts, today)
+    dated = dated_facts(place, memory.facts, today)
     memory, merges, moved = merge_repetitions(memory, today, limit, may_consolidate)
     merged = {(merge.gone.id, merge.gone.line) for merge in merges}
     pairs = [

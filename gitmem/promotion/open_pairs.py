@@ -55,7 +55,7 @@ def open_pairs(repo: Repository, config: Config, today: date, report: Progress =
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    dated = dated_facts(repo, MEMORY, work_tree_facts(repo), today)
+    dated = dated_facts(repo, work_tree_facts(repo), today)
     lines = list(islice(_recent_lines(repo, config, [row.fact for row in dated], today), MAX_COMPARED))
     disagreeing = [rival for rival in rivals(lines, KnownFacts(dated, today)) if rival.later and not rival.repeats]
     proposed = proposed_rivals(lines, dated)
@@ -80,17 +80,17 @@ def _places(pair: Rival) -> frozenset[tuple[str, int]]:
     return frozenset((row.path, row.fact.line) for row in (pair.new, pair.old))
 
 
-def dated_facts(repo: Repository, path: str, file_facts: Iterable[Fact], today: date) -> list[PlacedFact]:
-    """The facts of a file of the work tree, newest first: by the day in their comment, else by the commit that wrote
+def dated_facts(repo: Repository, memory_facts: Iterable[Fact], today: date) -> list[PlacedFact]:
+    """Facts of MEMORY.md of the work tree, newest first: by the day in their comment, else by the commit that wrote
     their line. An uncommitted line is of today. Of two facts of one time the upper one comes first, since new facts are
     added above old ones."""
-    file_facts = list(file_facts)
-    times = _times(repo, path, [fact.line for fact in file_facts])
+    memory_facts = list(memory_facts)
+    times = _times(repo, [fact.line for fact in memory_facts])
     rows = []
-    for fact in file_facts:
+    for fact in memory_facts:
         seconds, day = times.get(fact.line, (UNCOMMITTED, today.isoformat()))
         day = fact_date(fact) or day
-        rows.append((day, seconds, -fact.line, PlacedFact(path, fact, day, seconds)))
+        rows.append((day, seconds, -fact.line, PlacedFact(MEMORY, fact, day, seconds)))
     return [row for *_, row in sorted(rows, key=lambda row: row[:3], reverse=True)]
 
 
@@ -100,16 +100,16 @@ def commit_days(place: Repository, memory: Memory, today: date) -> dict[str, str
     undated = [fact for fact in memory.facts if not facts.fact_date(fact)]
     if not undated or place.root is None:
         return {}
-    return {row.fact.id: row.day for row in dated_facts(place, MEMORY, undated, today)}
+    return {row.fact.id: row.day for row in dated_facts(place, undated, today)}
 
 
-def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple[int, str]]:
-    """Line -> (seconds, ISO day) of the commit that wrote it, for committed lines; {} in a bare repository and for a
-    file that no commit has."""
+def _times(repo: Repository, lines: Sequence[int]) -> dict[int, tuple[int, str]]:
+    """Line of MEMORY.md -> (seconds, ISO day) of the commit that wrote it, for committed lines; {} in a bare repository
+    and if no commit has the file."""
     if repo.root is None or not lines or repo.head() is None:
         return {}
     try:
-        blamed = blame_work_tree(repo, path, min(lines), max(lines))
+        blamed = blame_work_tree(repo, MEMORY, min(lines), max(lines))
     except GitMemError:  # no commit has the file
         return {}
     times: dict[str, tuple[int, str]] = {}

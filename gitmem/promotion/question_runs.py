@@ -35,7 +35,7 @@ class ChangedSetting(NamedTuple):
     new: str
 
 
-@json_keys("at commits=commits_since settings figures=rounded_figures")
+@json_keys("at commits settings figures=rounded_figures")
 @dataclass(frozen=True, slots=True)
 class RunDifferences:
     """The differences from the run before.
@@ -44,18 +44,11 @@ class RunDifferences:
     """
 
     at: str  # time of that run, ISO
-    commits: int  # commits since then, -1 when its commit is not an ancestor of this one
+    commits: int | None  # commits since then, None when its commit is not an ancestor of this one
     settings: tuple[ChangedSetting, ...]
     figures: tuple[tuple[str, float, float], ...]  # (name, then, now) over the questions of both runs
     gained: tuple[str, ...]  # questions answered within five hits now and not then
     lost: tuple[str, ...]  # questions answered then and not now
-
-    @property
-    def commits_since(self) -> int | None:
-        """The commits since then, None for another history."""
-        if self.commits < 0:
-            return None
-        return self.commits
 
     @property
     def rounded_figures(self) -> dict[str, dict[str, float]]:
@@ -65,7 +58,7 @@ class RunDifferences:
     def sentence(self) -> str:
         """One line for a person: the time of the run before, the commits since, the changed settings, each figure then
         and now."""
-        changes = [counted(self.commits, "commit") if self.commits >= 0 else "another history"]
+        changes = ["another history" if self.commits is None else counted(self.commits, "commit")]
         changes += [f"{name} {old} -> {new}" for name, old, new in self.settings]
         figures = ", ".join(f"{name} {old:.3f} -> {new:.3f}" for name, old, new in self.figures)
         return f"since {self.at[:16].replace('T', ' ')} ({', '.join(changes)}): {figures}"
@@ -133,16 +126,16 @@ def _figures(row: Any) -> dict[str, float]:
     return figures
 
 
-def _commits_between(repo: Repository, old: str, new: str) -> int:
-    """The number of commits from `old` to `new`; -1 when `old` is not an ancestor of `new`."""
+def _commits_between(repo: Repository, old: str, new: str) -> int | None:
+    """The number of commits from `old` to `new`; None when `old` is not an ancestor of `new`."""
     if old == new:
         return 0
     try:
         if not old or not new or not repo.is_ancestor(old, new):
-            return -1
+            return None
         return sum(1 for _ in repo.log([new, f"^{old}"]))
     except GitMemError:
-        return -1
+        return None
 
 
 def _settings(config: Config) -> dict[str, str]:

@@ -23,7 +23,6 @@ from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
 from gitmem.git.write import run_git
 from gitmem.memory.fact import Fact
-from gitmem.memory.rivals import MEMORY
 from gitmem.paths import layout_of
 from gitmem.promotion import open_pairs, settlement
 from gitmem.provenance import corrections
@@ -195,7 +194,7 @@ def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     config = run.config._replace(agent="")  # the author of the comment is a person
 
     def change(worktree: Repository) -> None:
-        facts = open_pairs.dated_facts(worktree, MEMORY, open_pairs.work_tree_facts(worktree), run.today)
+        facts = open_pairs.dated_facts(worktree, open_pairs.work_tree_facts(worktree), run.today)
         pairs = [
             pair for pair in open_pairs.open_fact_pairs(facts, run.today)
             if any((row.path, row.fact.line) in new_facts for row in (pair.new, pair.old))
