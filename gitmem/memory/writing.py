@@ -37,7 +37,6 @@ LASTING = frozenset(
     ("preference", "constraint", "decision", "deadline", "profile", "rule", "goal", "policy", "exception", "fact")
 )
 FACT_TYPES = ("fact", *sorted(LASTING - {"fact"}))  # the types that a form of a page offers
-LESSONS = {"lesson": "AGENTS.md"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +102,8 @@ def target_path(to: str, kind: str, text: str, daily_path: str) -> str:
         return "MEMORY.md"
     if to != "auto":
         return to
-    if kind in LESSONS:
-        if "`" in text:
-            return "TOOLS.md"
-        return LESSONS[kind]
+    if kind == "lesson":
+        return "TOOLS.md" if "`" in text else "AGENTS.md"
     if kind in LASTING:
         return "MEMORY.md"
     return daily_path
