@@ -23,7 +23,7 @@ import numpy as np
 from bench.relations import FOLDER, GONE, HOLD, curve, read_own, read_rows
 from gitmem.memory.relation import judgement
 from gitmem.memory.relation.alignment import Alignment, align
-from gitmem.memory.relation.features import features
+from gitmem.memory.relation.features import features_of
 from gitmem.memory.relation.judgement import Kind, Said, certainty, corrected, doubted, nothing_shared
 from tools.training import made_relations, regression
 
@@ -98,7 +98,7 @@ def held_out(rows: list[Row], pairs: list[Alignment], table: np.ndarray, worth: 
         if nothing_shared(pairs[at].old, pairs[at].new):
             chances[at] = [kind is Kind.OTHER for kind in KINDS]
         else:
-            found = features(pairs[at])
+            found = features_of(pairs[at])
             kinds = corrected(dict(zip(KINDS, map(float, chances[at]), strict=True)), found, pairs[at])
             chances[at] = [kinds[kind] for kind in KINDS]
     return chances
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> None:
     if options.real:
         rows += [{**row, "accept": row.get("accept", []), "real": True} for row in read_rows(options.real)]
     pairs = [align(row["old"], row["new"]) for row in rows]
-    found = [features(pair) for pair in pairs]
+    found = [features_of(pair) for pair in pairs]
     labelled = np.array([is_labelled(row) for row in rows])
     seen: dict[str, int] = {}
     for row, one in zip(rows, found, strict=True):

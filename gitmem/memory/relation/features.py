@@ -67,14 +67,14 @@ class Features(dict[str, float]):
     """Feature name -> number."""
 
     def put(self, name: str, value: float = 1.0) -> None:
-        """Add `value` to the feature `name`. A value of 0 adds no feature."""
+        """Add `value` to the feature `name`; True counts 1. A value of 0 adds no feature."""
         if value:
             self[name] = self.get(name, 0.0) + value
 
 
-def features(pair: Alignment) -> Features:
+def features_of(pair: Alignment) -> Features:
     """The features of two aligned statements."""
-    f = Features()
+    features = Features()
     degrees_old = {i: degree for i, _, degree in pair.pairs}
     degrees_new = {j: degree for _, j, degree in pair.pairs}
     shared_old = [
@@ -83,22 +83,22 @@ def features(pair: Alignment) -> Features:
     shared_new = [
         max(degrees_new.get(j, 0.0), 0.8 * pair.partial_new.get(j, 0.0)) for j in range(len(pair.new.content))
     ]
-    _add_amounts(f, pair, shared_old, shared_new)
-    _add_places(f, pair, shared_old, shared_new)
+    _add_amounts(features, pair, shared_old, shared_new)
+    _add_places(features, pair, shared_old, shared_new)
     for side, reading, shared in (("old", pair.old, shared_old), ("new", pair.new, shared_new)):
-        _add_halves(f, side, reading, shared)
-        _add_single(f, side, reading, shared)
-    _add_kinds(f, pair)
-    _add_near(f, pair)
-    _add_units(f, pair)
-    _add_contrasts(f, pair)
-    _add_subject_modifiers(f, pair)
-    _add_swaps(f, pair)
-    _add_cues(f, pair)
-    _add_explicit(f, pair)
-    _add_values(f, pair)
-    _add_tools(f, pair)
-    return f
+        _add_halves(features, side, reading, shared)
+        _add_single(features, side, reading, shared)
+    _add_kinds(features, pair)
+    _add_near(features, pair)
+    _add_units(features, pair)
+    _add_contrasts(features, pair)
+    _add_subject_modifiers(features, pair)
+    _add_swaps(features, pair)
+    _add_cues(features, pair)
+    _add_explicit(features, pair)
+    _add_values(features, pair)
+    _add_tools(features, pair)
+    return features
 
 
 def _mean(numbers: list[float]) -> float:
@@ -106,7 +106,7 @@ def _mean(numbers: list[float]) -> float:
     return sum(numbers) / len(numbers) if numbers else 0.0
 
 
-def _add_amounts(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
+def _add_amounts(features: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
     """Add features for the share of each text that the other has. `shared_*`: the shared part of each token, 0 to 1."""
     old, new = _mean(shared_old), _mean(shared_new)
     for name, value in (
@@ -116,48 +116,48 @@ def _add_amounts(f: Features, pair: Alignment, shared_old: list[float], shared_n
         ("length", min(2.0, len(shared_new) / len(shared_old)) if shared_old else 1.0),
         ("left_old", min(6, len(pair.left_old)) / 6), ("left_new", min(10, len(pair.left_new)) / 10),
     ):  # fmt: skip
-        f.put(name, float(value))
+        features.put(name, value)
     if len(pair.left_old) <= 2:
-        f.put(f"left_old={len(pair.left_old)}")
+        features.put(f"left_old={len(pair.left_old)}")
     if len(pair.left_new) <= 2:
-        f.put(f"left_new={len(pair.left_new)}")
+        features.put(f"left_new={len(pair.left_new)}")
 
 
-def _add_places(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
+def _add_places(features: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
     """Add features for the first and the last tokens of the texts: how far they are shared."""
     if shared_old:
-        f.put("first_old", shared_old[0])
-        f.put("second_old", shared_old[min(1, len(shared_old) - 1)])
-        f.put("last_old", shared_old[-1])
+        features.put("first_old", shared_old[0])
+        features.put("second_old", shared_old[min(1, len(shared_old) - 1)])
+        features.put("last_old", shared_old[-1])
     if shared_new:
-        f.put("first_new", shared_new[0])
-        f.put("last_new", shared_new[-1])
+        features.put("first_new", shared_new[0])
+        features.put("last_new", shared_new[-1])
     first = next(((j, degree) for i, j, degree in pair.pairs if i == 0), None)
     if first is not None:
         if first[0] == 0:
-            f.put("same_head", first[1])
-        f.put("head_moved", float(first[0] > 1))
+            features.put("same_head", first[1])
+        features.put("head_moved", first[0] > 1)
 
 
-def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
+def _add_halves(features: Features, side: str, reading: Reading, shared: list[float]) -> None:
     """Add features for the shared parts of subject and value, if a mark or a verb separates them in the text. `side`:
     "old" or "new". `shared`: the shared part of each token, 0 to 1."""
     if reading.split < 0:
-        f.put(f"no_split_{side}")
+        features.put(f"no_split_{side}")
         return
     subject = [share for share, token in zip(shared, reading.content, strict=True) if token.start < reading.split]
     value = [share for share, token in zip(shared, reading.content, strict=True) if token.start >= reading.split]
     for name, part in (("subject", subject), ("value", value)):
         if part:
-            f.put(f"{name}_{side}", _mean(part))
-            f.put(f"{name}_all_{side}", float(min(part) >= 0.7))
-            f.put(f"{name}_none_{side}", float(max(part) < 0.3))
+            features.put(f"{name}_{side}", _mean(part))
+            features.put(f"{name}_all_{side}", min(part) >= 0.7)
+            features.put(f"{name}_none_{side}", max(part) < 0.3)
     if subject and value:
-        f.put(f"subject_not_value_{side}", float(min(subject) >= 0.7 and _mean(value) < 0.5))
-        f.put(f"value_not_subject_{side}", float(_mean(subject) < 0.6 and min(value) >= 0.7))
+        features.put(f"subject_not_value_{side}", min(subject) >= 0.7 and _mean(value) < 0.5)
+        features.put(f"value_not_subject_{side}", _mean(subject) < 0.6 and min(value) >= 0.7)
 
 
-def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
+def _add_single(features: Features, side: str, reading: Reading, shared: list[float]) -> None:
     """Add features for nouns of properties that have one value at a time ("port", "owner"). `side`, `shared`: as in
     `_add_halves`."""
     single = LANGUAGES[reading.language].SINGLE
@@ -167,12 +167,12 @@ def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -
         long = [word for word in single if len(word) > 1]
         shares = [share for share, token in pairs if len(token.stem) >= 2 and any(word in token.stem for word in long)]
     if shares:
-        f.put(f"single_{side}")
-        f.put(f"single_shared_{side}", float(max(shares) >= 0.7))
-        f.put(f"single_left_{side}", float(min(shares) < 0.3))
+        features.put(f"single_{side}")
+        features.put(f"single_shared_{side}", max(shares) >= 0.7)
+        features.put(f"single_left_{side}", min(shares) < 0.3)
 
 
-def _add_kinds(f: Features, pair: Alignment) -> None:
+def _add_kinds(features: Features, pair: Alignment) -> None:
     """Add features for each kind of token: how many are shared, and how many only one text has."""
     shared = [value_type(pair.old.content[i]).split(" ")[0] for i, _, degree in pair.pairs if degree >= 0.6]
     left_old = [value_type(pair.old.content[i]).split(" ")[0] for i in pair.left_old]
@@ -185,14 +185,14 @@ def _add_kinds(f: Features, pair: Alignment) -> None:
             ("only_old", old > 0 and not new), ("only_new", new > 0 and not old),
             ("all_shared", common > 0 and not old and not new), ("shared_old_all", common > 0 and not old),
         ):  # fmt: skip
-            f.put(f"{kind}:{name}", float(value))
+            features.put(f"{kind}:{name}", value)
     identity = sum(shared.count(kind) for kind in _IDENTITY)
     lost = sum(left_old.count(kind) for kind in _IDENTITY)
     gained = sum(left_new.count(kind) for kind in _IDENTITY)
-    f.put("identity_shared", float(identity > 0))
-    f.put("identity_differs", float(lost > 0 and gained > 0))
-    f.put("identity_same", float(identity > 0 and lost == 0))
-    f.put("identity_lost", float(lost > 0 and gained == 0))
+    features.put("identity_shared", identity > 0)
+    features.put("identity_differs", lost > 0 and gained > 0)
+    features.put("identity_same", identity > 0 and lost == 0)
+    features.put("identity_lost", lost > 0 and gained == 0)
 
 
 def _left_tokens(side: Reading, places: Iterable[int]) -> list[Token]:
@@ -206,7 +206,7 @@ def _wide_words(tokens: Iterable[Token]) -> list[str]:
     return [word for word in words if not word.isascii()]
 
 
-def _add_near(f: Features, pair: Alignment) -> None:
+def _add_near(features: Features, pair: Alignment) -> None:
     """Add features for similar words that name different things: one letter differs, or two compounds have the same
     noun (정문, 후문)."""
     olds = [token for token in _left_tokens(pair.old, pair.left_old) if token.kind not in (DATE, TIME)]
@@ -222,27 +222,27 @@ def _add_near(f: Features, pair: Alignment) -> None:
         for old in wide_olds
         for new in wide_news
     )
-    f.put("sibling", float(siblings))
-    f.put("near", float(near_words > 0))
-    f.put("near2", float(near_words > 1))
-    f.put("near_number", float(near_numbers > 0))
+    features.put("sibling", siblings)
+    features.put("near", near_words > 0)
+    features.put("near2", near_words > 1)
+    features.put("near_number", near_numbers > 0)
 
 
-def _add_units(f: Features, pair: Alignment) -> None:
+def _add_units(features: Features, pair: Alignment) -> None:
     """Add features for the types of the values that differ: the same type, another, or a value in one text only."""
     old_types = {value_type(token) for token in _left_tokens(pair.old, pair.left_old) if token.kind in VALUES}
     new_types = {value_type(token) for token in _left_tokens(pair.new, pair.left_new) if token.kind in VALUES}
     shared_types = old_types & new_types
-    f.put("value_same_unit", float(bool(shared_types)))
-    f.put("value_one_unit", float(len(shared_types) == len(old_types) == len(new_types) == 1))
-    f.put("value_many_units", float(len(shared_types) >= 2))
-    f.put("value_other_unit", float(bool(old_types) and bool(new_types) and not shared_types))
-    f.put("no_values_left", float(not old_types and not new_types))
-    f.put("new_value_only", float(not old_types and bool(new_types)))
-    f.put("old_value_only", float(bool(old_types) and not new_types))
+    features.put("value_same_unit", bool(shared_types))
+    features.put("value_one_unit", len(shared_types) == len(old_types) == len(new_types) == 1)
+    features.put("value_many_units", len(shared_types) >= 2)
+    features.put("value_other_unit", bool(old_types) and bool(new_types) and not shared_types)
+    features.put("no_values_left", not old_types and not new_types)
+    features.put("new_value_only", not old_types and bool(new_types))
+    features.put("old_value_only", bool(old_types) and not new_types)
 
 
-def _add_contrasts(f: Features, pair: Alignment) -> None:
+def _add_contrasts(features: Features, pair: Alignment) -> None:
     """Add features for two members of one contrast class (staging and production), one in each text."""
     contrasts = head_contrasts = 0
     for i in pair.left_old:
@@ -253,28 +253,28 @@ def _add_contrasts(f: Features, pair: Alignment) -> None:
                     head_contrasts += i <= 1 and j <= 1
     if pair.old.language != "en":
         contrasts += wide_contrasts(pair.old.text, pair.new.text)
-    f.put("contrast", float(contrasts > 0))
-    f.put("contrast_head", float(head_contrasts > 0))
-    f.put("contrast_tail", float(contrasts > 0 and not head_contrasts))
+    features.put("contrast", contrasts > 0)
+    features.put("contrast_head", head_contrasts > 0)
+    features.put("contrast_tail", contrasts > 0 and not head_contrasts)
     kin_old = any(map(names_kin, pair.old.content))
     kin_new = any(names_kin(pair.new.content[j]) for j in pair.left_new)
-    f.put("kin_new", float(kin_new and not kin_old))
-    f.put("kin_old", float(kin_old))
+    features.put("kin_new", kin_new and not kin_old)
+    features.put("kin_old", kin_old)
 
 
-def _add_subject_modifiers(f: Features, pair: Alignment) -> None:
+def _add_subject_modifiers(features: Features, pair: Alignment) -> None:
     """Add features for words of the later text alone, right before or inside a shared name ("mare's foal", "upload
     API")."""
     new = pair.new.content
     owners = [match.end() for match in _OWNER.finditer(pair.new.text)]
     shared = {j for _, j, degree in pair.pairs if degree >= 0.9}
-    f.put("owned_new", float(any(new[j].start in (end, end + 1) for end in owners for j in pair.left_new)))
-    f.put("inside_name", float(any(j + 1 in shared and j - 1 in shared for j in pair.left_new)))
-    f.put("before_head", float(0 in pair.left_new and 1 in shared))
+    features.put("owned_new", any(new[j].start in (end, end + 1) for end in owners for j in pair.left_new))
+    features.put("inside_name", any(j + 1 in shared and j - 1 in shared for j in pair.left_new))
+    features.put("before_head", 0 in pair.left_new and 1 in shared)
     head = next((j for i, j, degree in pair.pairs if i == 0 and degree >= 0.9), 0)
-    f.put("before_head_kept", float(0 in pair.left_new and head == 1))
+    features.put("before_head_kept", 0 in pair.left_new and head == 1)
     if 0 < head <= 3 and all(j in pair.left_new and _is_bare(pair.new, j) for j in range(head)):
-        f.put("bare_before_head")
+        features.put("bare_before_head")
 
 
 def _is_bare(reading: Reading, index: int) -> bool:
@@ -296,11 +296,11 @@ def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
     return kept, len(kept) < len(anchors)
 
 
-def _add_swaps(f: Features, pair: Alignment) -> None:
+def _add_swaps(features: Features, pair: Alignment) -> None:
     """Add features for swaps: runs of tokens between the same neighbours, one in each text."""
     old, new = pair.old.content, pair.new.content
     anchors, crossed = _chain(pair)
-    f.put("crossed", float(crossed))
+    features.put("crossed", crossed)
     swaps: list[tuple[tuple[Token, ...], tuple[Token, ...], str]] = []
     inserted = deleted = 0
     for (i0, j0), (i1, j1) in pairwise([(-1, -1), *anchors, (len(old), len(new))]):
@@ -321,23 +321,23 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
         ("only_deleted", deleted and not swaps and not inserted),
         ("identical", not swaps and not inserted and not deleted), ("frame", len(anchors) / max(1, len(old))),
     ):  # fmt: skip
-        f.put(name, float(value))
+        features.put(name, value)
     if len(swaps) == 1 and not inserted and not deleted:
-        _add_slot(f, pair, swaps[0][0], swaps[0][1])
+        _add_slot(features, pair, swaps[0][0], swaps[0][1])
     for old_run, new_run, place in swaps:
-        _add_swap(f, old_run, new_run, place)
+        _add_swap(features, old_run, new_run, place)
         if pair.old.split >= 0:
-            f.put("swap_subject" if old_run[0].start < pair.old.split else "swap_value")
+            features.put("swap_subject" if old_run[0].start < pair.old.split else "swap_value")
     if len(swaps) == 1 and not inserted and not deleted and len(swaps[0][0]) == len(swaps[0][1]) == 1:
-        f.put(f"one_swap:{swaps[0][2]}:{_swap_kind(swaps[0][0], swaps[0][1])}")
-        f.put("one_swap")
+        features.put(f"one_swap:{swaps[0][2]}:{_swap_kind(swaps[0][0], swaps[0][1])}")
+        features.put("one_swap")
     if len(swaps) >= 2:
-        f.put("head_and_tail_swap", float(swaps[0][2] == "head" and anchors[-1][0] < len(old) - 1))
-        f.put("head_swap_more", float(swaps[0][2] == "head"))
-        f.put("small_swaps", float(all(len(old_run) <= 2 and len(new_run) <= 2 for old_run, new_run, _ in swaps)))
+        features.put("head_and_tail_swap", swaps[0][2] == "head" and anchors[-1][0] < len(old) - 1)
+        features.put("head_swap_more", swaps[0][2] == "head")
+        features.put("small_swaps", all(len(old_run) <= 2 and len(new_run) <= 2 for old_run, new_run, _ in swaps))
 
 
-def _add_slot(f: Features, pair: Alignment, old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> None:
+def _add_slot(features: Features, pair: Alignment, old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> None:
     """Add features for two texts that differ in one run of tokens only: its kind, its place, and the shared cue."""
     if max(len(old_run), len(new_run)) > MAX_SLOT_TOKENS:
         return
@@ -348,15 +348,15 @@ def _add_slot(f: Features, pair: Alignment, old_run: tuple[Token, ...], new_run:
         place = {(True, True): "value", (False, False): "subject"}.get(in_values, "mixed")
     shared_cues = pair.old.cues & pair.new.cues
     cue = next((cue for cue in ("fact", "many", "event", "uses") if cue in shared_cues), "plain")
-    f.put("slot")
-    f.put(f"slot:{place}")
-    f.put(f"slot:{kind}")
-    f.put(f"slot:{cue}")
-    f.put(f"slot:{place}:{kind}")
-    f.put(f"slot:{place}:{cue}")
-    f.put(f"slot:{kind}:{cue}")
-    f.put("slot:value:name:said", float(place == "value" and kind in ("name", "tool") and cue in ("fact", "uses")))
-    f.put("slot:whole", float(pair.new.content[-1] is new_run[-1] and pair.old.content[-1] is old_run[-1]))
+    features.put("slot")
+    features.put(f"slot:{place}")
+    features.put(f"slot:{kind}")
+    features.put(f"slot:{cue}")
+    features.put(f"slot:{place}:{kind}")
+    features.put(f"slot:{place}:{cue}")
+    features.put(f"slot:{kind}:{cue}")
+    features.put("slot:value:name:said", place == "value" and kind in ("name", "tool") and cue in ("fact", "uses"))
+    features.put("slot:whole", pair.new.content[-1] is new_run[-1] and pair.old.content[-1] is old_run[-1])
 
 
 def _slot_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
@@ -376,7 +376,7 @@ def _slot_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
     return "mixed"
 
 
-def _add_tools(f: Features, pair: Alignment) -> None:
+def _add_tools(features: Features, pair: Alignment) -> None:
     """Add features for two tools of one class, one in each text, and for the shared part of the rest."""
     new_classes = [(j, CLASSES.get(pair.new.content[j].stem)) for j in pair.left_new]
     news = [(j, tool_class) for j, tool_class in new_classes if tool_class is not None]
@@ -391,11 +391,11 @@ def _add_tools(f: Features, pair: Alignment) -> None:
     left_old = sum(1 - pair.partial_old.get(index, 0.0) for index in pair.left_old if index != i)
     left_new = sum(1 - pair.partial_new.get(index, 0.0) for index in pair.left_new if index != j)
     rest_share = min(1 - left_old / max(1, old_others), 1 - left_new / max(1, new_others))
-    f.put("tools")
-    f.put("tools*rest", rest_share)
-    f.put("tools*rest2", rest_share * rest_share)
-    f.put("tools:all", float(old_others > 0 and left_old < 0.5 and left_new < 0.5))
-    f.put("tools:change", float("change" in pair.new.cues))
+    features.put("tools")
+    features.put("tools*rest", rest_share)
+    features.put("tools*rest2", rest_share * rest_share)
+    features.put("tools:all", old_others > 0 and left_old < 0.5 and left_new < 0.5)
+    features.put("tools:change", "change" in pair.new.cues)
 
 
 def _swap_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
@@ -404,47 +404,47 @@ def _swap_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
     return min((kind.split(" ")[0] for kind in shared_types), default="mixed")
 
 
-def _add_swap(f: Features, old_run: tuple[Token, ...], new_run: tuple[Token, ...], place: str) -> None:
+def _add_swap(features: Features, old_run: tuple[Token, ...], new_run: tuple[Token, ...], place: str) -> None:
     """Add features for one swap. `old_run`, `new_run`: its runs in the earlier and in the later text. `place`: "head"
     if the runs begin the texts, "tail" if the earlier one ends its text, else "mid"."""
     kind = _swap_kind(old_run, new_run)
-    f.put(f"swap:{place}:{kind}")
+    features.put(f"swap:{place}:{kind}")
     if len(old_run) == len(new_run) == 1:
-        f.put(f"swap1:{place}:{kind}")
-        f.put(f"swap1:{place}")
+        features.put(f"swap1:{place}:{kind}")
+        features.put(f"swap1:{place}")
     if place == "head" and kind in ("date", "id", "ordinal", "name", "number", "time"):
-        f.put("head_identity_swap")
+        features.put("head_identity_swap")
 
 
-def _add_cues(f: Features, pair: Alignment) -> None:
+def _add_cues(features: Features, pair: Alignment) -> None:
     """Add features for the cue words of either text or both: of change, of an end, of a source."""
     old, new = pair.old.cues, pair.new.cues
     for cue in CUE_NAMES:
         if cue in new:
-            f.put(f"cue_both:{cue}" if cue in old else f"cue:{cue}")
+            features.put(f"cue_both:{cue}" if cue in old else f"cue:{cue}")
         elif cue in old:
-            f.put(f"cue_old:{cue}")
+            features.put(f"cue_old:{cue}")
     left_old = {pair.old.content[i].kind for i in pair.left_old}
     left_new = {pair.new.content[j].kind for j in pair.left_new}
     shared = sum(degree for _, _, degree in pair.pairs) / max(1, len(pair.old.content))
     new_only = new - old
     for cue in _WEIGHED_CUES:
         if cue in new_only:
-            f.put(f"cue*cover:{cue}", shared)
-            f.put(f"cue*identity:{cue}", float(bool(left_old & {ID, NAME}) and bool(left_new & {ID, NAME})))
-            f.put(f"cue*value:{cue}", float(bool(left_new & {*VALUES})))
-            f.put(f"cue*novalue:{cue}", float(not left_new & {*VALUES, NAME}))
+            features.put(f"cue*cover:{cue}", shared)
+            features.put(f"cue*identity:{cue}", bool(left_old & {ID, NAME}) and bool(left_new & {ID, NAME}))
+            features.put(f"cue*value:{cue}", bool(left_new & {*VALUES}))
+            features.put(f"cue*novalue:{cue}", not left_new & {*VALUES, NAME})
     for cue, other_cue in _CUE_PAIRS:
-        f.put(f"cues:{cue}+{other_cue}", float(cue in new_only and other_cue in new_only))
-    f.put("no_cue", float(not new_only & {"change", "ends", "settled", "kept", "at_once", "except"}))
+        features.put(f"cues:{cue}+{other_cue}", cue in new_only and other_cue in new_only)
+    features.put("no_cue", not new_only & {"change", "ends", "settled", "kept", "at_once", "except"})
     flip = ("negation" in old) != ("negation" in new)
-    f.put("negation_flip", float(flip))
-    f.put("negation_flip*cover", shared * flip)
-    f.put(f"lang:{pair.new.language}")
-    f.put("cross_language", float(pair.old.language != pair.new.language))
+    features.put("negation_flip", flip)
+    features.put("negation_flip*cover", shared * flip)
+    features.put(f"lang:{pair.new.language}")
+    features.put("cross_language", pair.old.language != pair.new.language)
 
 
-def _add_explicit(f: Features, pair: Alignment) -> None:
+def _add_explicit(features: Features, pair: Alignment) -> None:
     """Add features for a later text that names an old value ("10 -> 12", "instead of MySQL"), by whether the earlier
     text has that value."""
     old, new = pair.old, pair.new
@@ -455,23 +455,23 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
     ]
     arrow = next((token for token in new.tokens if token.kind == ARROW), None)
     if arrow is not None and not any(token.kind == ARROW for token in old.tokens):
-        f.put("arrow")
+        features.put("arrow")
         follows_old = any(0 <= arrow.start - token.end <= 4 for token in shared_tokens)
         differs = any(old.content[i].kind in (ID, NAME) or i == 0 for i in pair.left_old)
-        f.put("arrow_from_old" if follows_old else "arrow_not_from_old")
-        f.put("arrow_from_old_subject_same", float(follows_old and not differs))
-        f.put("arrow_subject_differs", float(differs))
+        features.put("arrow_from_old" if follows_old else "arrow_not_from_old")
+        features.put("arrow_from_old_subject_same", follows_old and not differs)
+        features.put("arrow_subject_differs", differs)
     lower = new.text.lower()
     if from_to := _FROM_TO[new.language].search(lower):
-        f.put("from_to")
+        features.put("from_to")
         reach = 0 if new.language == "en" else 12  # "45초에서 30초로": the old value stands before the word
         is_inside = any(from_to.start() - reach <= token.start < from_to.end() + 12 for token in shared_tokens)
-        f.put("from_old" if is_inside else "from_not_old")
+        features.put("from_old" if is_inside else "from_not_old")
     if instead := _INSTEAD[new.language].search(lower):
-        f.put("instead")
+        features.put("instead")
         start, end = instead.span()
         is_beside = any(abs(token.start - end) <= 14 or abs(token.end - start) <= 8 for token in shared_tokens)
-        f.put("instead_of_old" if is_beside else "instead_not_of_old")
+        features.put("instead_of_old" if is_beside else "instead_not_of_old")
 
 
 def stated_change(pair: Alignment) -> tuple[str, str] | None:
@@ -511,17 +511,17 @@ def gives_replaced_value(pair: Alignment) -> bool:
     return is_beside and any(old[i].kind in VALUES for i in pair.left_old)
 
 
-def _add_values(f: Features, pair: Alignment) -> None:
+def _add_values(features: Features, pair: Alignment) -> None:
     """Add features for values that both texts have, and for two values of one type in one text."""
     old, new = pair.old, pair.new
     has_kept = any(degree >= 0.7 and old.content[i].kind in VALUES for i, _, degree in pair.pairs)
     has_lost = any(old.content[i].kind in VALUES for i in pair.left_old)
     has_new = any(new.content[j].kind in VALUES for j in pair.left_new)
-    f.put("old_value_kept_and_new", float(has_kept and has_new))
-    f.put("all_values_kept", float(has_kept and not has_new and not has_lost))
+    features.put("old_value_kept_and_new", has_kept and has_new)
+    features.put("all_values_kept", has_kept and not has_new and not has_lost)
     for name, reading in (("two_of_a_kind", new), ("two_of_a_kind_old", old)):
         types = [value_type(token) for token in reading.content if token.kind in (*VALUES, NAME)]
-        f.put(name, float(len(types) > len(set(types))))
-    f.put("both_sources_value", float("source" in old.cues and "source" in new.cues and has_new))
-    f.put("colon_both", float(any(mark in old.text for mark in _EQUALS) and any(mark in new.text for mark in _EQUALS)))
-    f.put("table_both", float("|" in old.text and "|" in new.text))
+        features.put(name, len(types) > len(set(types)))
+    features.put("both_sources_value", "source" in old.cues and "source" in new.cues and has_new)
+    features.put("colon_both", any(mark in old.text for mark in _EQUALS) and any(mark in new.text for mark in _EQUALS))
+    features.put("table_both", "|" in old.text and "|" in new.text)

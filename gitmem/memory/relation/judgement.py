@@ -18,7 +18,7 @@ from gitmem.memory.deciding_words import without_deciding_words
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
 from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.english import VERBS
-from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
+from gitmem.memory.relation.features import Features, features_of, gives_replaced_value, stated_change
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
@@ -211,24 +211,24 @@ DISAGREE = (Kind.REPLACES, Kind.ENDS, Kind.CONFLICTS)
 def names_old_value(old: str, new: str) -> bool:
     """Whether the later text says a change and names the value of the earlier one ("40 -> 60", "instead of 40")."""
     pair = align(old, new)
-    return stated_change(pair) is not None or not _NAMING.isdisjoint(features(pair))
+    return stated_change(pair) is not None or not _NAMING.isdisjoint(features_of(pair))
 
 
 def _shows_old_value(old: str, new: str) -> bool:
     """Whether the later text names the old value, or has another value of its type."""
     pair = align(old, new)
-    return stated_change(pair) is not None or not (_NAMING | {"value_same_unit"}).isdisjoint(features(pair))
+    return stated_change(pair) is not None or not (_NAMING | {"value_same_unit"}).isdisjoint(features_of(pair))
 
 
-def value_aside(text: str, other: str) -> bool:
-    """Whether a value in the main clauses of `text` is in `other` too, but only in a side clause there.
+def value_aside(text: str, other_text: str) -> bool:
+    """Whether a value in the main clauses of `text` is in `other_text` too, but only in a side clause there.
 
-    `other` does not state that value then ("port 8080"; "port 9090, because 8080 is taken").
+    `other_text` does not state that value then ("port 8080"; "port 9090, because 8080 is taken").
     """
-    main = main_clauses(other)
-    if main == other:
+    main = main_clauses(other_text)
+    if main == other_text:
         return False
-    main_tokens, all_tokens = read(main).content, read(other).content
+    main_tokens, all_tokens = read(main).content, read(other_text).content
     values = (token for token in read(main_clauses(text)).content if token.kind in (*VALUES, ID, NAME))
     unstated = (value for value in values if not any(sameness(value, token) for token in main_tokens))
     return any(sameness(value, token) >= SAME_VALUE for value in unstated for token in all_tokens)
@@ -252,19 +252,19 @@ def _judged(earlier: Said, later: Said, old: str, new: str) -> Relation:
     """Judge the effect of the later statement on the earlier one. `old`, `new`: the words of the two that are compared,
     either the texts that `_with_trails` makes or the main clauses of these."""
     pair = align(old, new)
-    found = features(pair)
+    features = features_of(pair)
     model = linear_model.load(__file__, "relation.tsv")
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
-        chances = {Kind(name): chance for name, chance in model.probabilities(found).items()}
-        chances = _by_day(corrected(chances, found, pair), earlier, later, pair)
+        chances = {Kind(name): chance for name, chance in model.probabilities(features).items()}
+        chances = _by_day(corrected(chances, features, pair), earlier, later, pair)
     if _no_shared_subject(pair) or _ends_nothing(pair) or _keys_differ(earlier, later):
         chances = _of_two_things(chances)
     kind = max(chances, key=lambda candidate: chances[candidate])
     over_chance = chances[Kind.REPLACES] + chances[Kind.ENDS]
-    is_over = certainty(over_chance, found, pair) >= model.thresholds["automatic"]
-    automatic = is_over and kind in (Kind.REPLACES, Kind.ENDS) and not doubted(found, earlier, later, pair)
+    is_over = certainty(over_chance, features, pair) >= model.thresholds["automatic"]
+    automatic = is_over and kind in (Kind.REPLACES, Kind.ENDS) and not doubted(features, earlier, later, pair)
     automatic = automatic and not says_more(pair, kind) and not says_less(pair, kind)
     asks = automatic or over_chance + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
     chances = _in_order(chances, earlier, later, pair)
@@ -275,44 +275,48 @@ def _judged(earlier: Said, later: Said, old: str, new: str) -> Relation:
     return _explained(kind, chances, pair, automatic, asks)
 
 
-def nothing_shared(one: Reading, other: Reading) -> bool:
+def nothing_shared(reading: Reading, other_reading: Reading) -> bool:
     """Whether two texts of one language have no value, word or pair of letters in common; they need no comparison.
     False for texts of two languages, and for a text without words and values."""
-    return one.language == other.language and one.parts.isdisjoint(other.parts) and bool(one.parts and other.parts)
+    return (
+        reading.language == other_reading.language
+        and reading.parts.isdisjoint(other_reading.parts)
+        and bool(reading.parts and other_reading.parts)
+    )
 
 
-def _only_trails_share(text: str, other: str) -> bool:
+def _only_trails_share(text: str, other_text: str) -> bool:
     """Whether two texts with words of their own have nothing in common, so that only their trails name a common word.
 
     "32 photos imported" below "Images" does not speak of "Images: 30 (15.19GB)" below "Photo import". A text of values
     alone ("9090" below "Port") is about what its trail names.
     """
-    reading, other_reading = read(text), read(other)
+    reading, other_reading = read(text), read(other_text)
     worded = all(any(token.kind not in VALUES for token in side.content) for side in (reading, other_reading))
     return worded and nothing_shared(reading, other_reading)
 
 
-def _only_topics_share(text: str, other: str) -> bool:
+def _only_topics_share(text: str, other_text: str) -> bool:
     """Whether two texts have only the topic before a colon in common, as "ferry: the crew is four" and "ferry: tickets
     are sold on board" have, and each has words of its own behind it.
 
     The words before a colon are the subject or the property of a short text ("Author: Mia Rolle") and of a text that
     begins with them ("the author is Jon Abara"). These are compared whole.
     """
-    (topic, claim), (topic_other, claim_other) = split_topic(text), split_topic(other)
-    if not topic and not topic_other:
+    (topic, claim), (other_topic, other_claim) = split_topic(text), split_topic(other_text)
+    if not topic and not other_topic:
         return False
-    bare, bare_other = read(claim), read(claim_other)
-    if not _has_own_subject(bare) or not _has_own_subject(bare_other):
+    bare, other_bare = read(claim), read(other_claim)
+    if not _has_own_subject(bare) or not _has_own_subject(other_bare):
         return False
-    if topic.casefold() != topic_other.casefold():
-        if topic and topic_other:
+    if topic.casefold() != other_topic.casefold():
+        if topic and other_topic:
             return False
-        words = [token.norm for token in read(topic or topic_other).content]
-        others = [token.norm for token in (bare_other if topic else bare).content]
+        words = [token.norm for token in read(topic or other_topic).content]
+        others = [token.norm for token in (other_bare if topic else bare).content]
         if not set(words) <= set(others) or others[: len(words)] == words:
             return False
-    return nothing_shared(bare, bare_other)
+    return nothing_shared(bare, other_bare)
 
 
 def _has_own_subject(reading: Reading) -> bool:
@@ -453,10 +457,10 @@ def _after_trail(text: str, trail: dict[str, Token], others: dict[str, Token], t
     return f"{' '.join(words)}: {text}" if words else text
 
 
-def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
+def corrected(chances: dict[Kind, float], features: Features, pair: Alignment) -> dict[Kind, float]:
     """The probabilities of the model, corrected by rules that are surer than it."""
-    chances = _by_equal_value(_by_stated_change(_by_proof(chances, found, pair), pair), pair)
-    return _by_denial(chances, found, pair)
+    chances = _by_equal_value(_by_stated_change(_by_proof(chances, features, pair), pair), pair)
+    return _by_denial(chances, features, pair)
 
 
 def _by_equal_value(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
@@ -496,28 +500,28 @@ def _left_words(pair: Alignment) -> list[Token]:
     return [token for token in tokens if token.norm not in VERBS]
 
 
-def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
+def _by_proof(chances: dict[Kind, float], features: Features, pair: Alignment) -> dict[Kind, float]:
     """The probabilities, with a proved replacement if the later text has all tokens of the earlier one, names its value
     as the old one and has another value of its type ("600 -> 900")."""
-    names_old = "arrow_from_old" in found or "from_old" in found
+    names_old = "arrow_from_old" in features or "from_old" in features
     old_types = {value_type(pair.old.content[i]) for i, _, _ in pair.pairs if pair.old.content[i].kind in VALUES}
     new_types = {value_type(pair.new.content[j]) for j in pair.left_new if pair.new.content[j].kind in VALUES}
     particles = {token.end for token in pair.old.content if token.kind in VALUES}  # starts of particles after values
     unmatched = [i for i in pair.left_old if pair.old.content[i].start not in particles]
-    is_marked = "change" in pair.new.cues or "arrow_from_old" in found
+    is_marked = "change" in pair.new.cues or "arrow_from_old" in features
     if unmatched or not names_old or not old_types & new_types or not is_marked:
         return chances
     return _proved(chances)
 
 
-def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
+def _by_denial(chances: dict[Kind, float], features: Features, pair: Alignment) -> dict[Kind, float]:
     """The probabilities, with a conflict for a statement and its denial in the same words ("使う", "使わない").
 
     It is a conflict too if the later text has the value that the earlier one calls replaced ("Thursdays instead of
     Tuesdays", "Tuesdays").
     """
     flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
-    denied = flips and found.get("cover_old", 0.0) >= SAME_WORDS and pair.old.language == pair.new.language
+    denied = flips and features.get("cover_old", 0.0) >= SAME_WORDS and pair.old.language == pair.new.language
     if not denied and not gives_replaced_value(pair):
         return chances
     return {**chances, Kind.SAME: 0.0, Kind.CONFLICTS: chances[Kind.CONFLICTS] + chances[Kind.SAME]}
@@ -544,27 +548,27 @@ def _in_order(chances: dict[Kind, float], earlier: Said, later: Said, pair: Alig
 _OPEN = frozenset(("at_once", "plan"))  # cues of a later text that leave open which value holds
 
 
-def certainty(probability: float, found: Features, pair: Alignment) -> float:
+def certainty(probability: float, features: Features, pair: Alignment) -> float:
     """The probability that the earlier statement is over; UNSHOWN less if the later text does not show that it is.
 
     The later text shows it in three ways: it names the old value; it says in few words that the thing is over; or it
     has both a word of change and a value of the same type. A word of change alone may concern something else, and a
     second value alone may hold too (a service may have two ports).
     """
-    names_old = not _NAMING.isdisjoint(found) or stated_change(pair) is not None
-    is_over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
-    is_changed = _says_change(found, pair) and ("value_same_unit" in found or "slot" in found)
+    names_old = not _NAMING.isdisjoint(features) or stated_change(pair) is not None
+    is_over = "cue:ends" in features and len(pair.left_new) <= END_WORDS and features.get("first_old", 0.0) >= SAME_HEAD
+    is_changed = _says_change(features, pair) and ("value_same_unit" in features or "slot" in features)
     if names_old or is_over or is_changed:
         return probability
     return probability - UNSHOWN
 
 
-def _says_change(found: Features, pair: Alignment) -> bool:
+def _says_change(features: Features, pair: Alignment) -> bool:
     """Whether the later text has a word of change or of an end, or an arrow, and the earlier one has not."""
-    return not (pair.new.cues - pair.old.cues).isdisjoint(("change", "ends")) or "arrow_from_old" in found
+    return not (pair.new.cues - pair.old.cues).isdisjoint(("change", "ends")) or "arrow_from_old" in features
 
 
-def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
+def doubted(features: Features, earlier: Said, later: Said, pair: Alignment) -> bool:
     """Whether a person must be asked whatever the probability is: for a guarded earlier statement, a later one of an
     older day, a feature of _DOUBTS, identifiers, health, little in common, a word that the later text lacks, and a swap
     that no words call a change."""
@@ -572,22 +576,22 @@ def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
     doubts = _DOUBTS
     if is_stated:
         doubts -= _ANSWERED_BY_MOVE
-    if one.guarded or not doubts.isdisjoint(found):
+    if earlier.guarded or not doubts.isdisjoint(features):
         return True
-    if ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found:
+    if ("ordinal:both" in features or "id:both" in features) and "arrow_from_old" not in features:
         return True  # two identifiers name two things
     if "health" in pair.old.cues or "health" in pair.new.cues:
         return True
-    if one.day and other.day and other.day < one.day:
+    if earlier.day and later.day and later.day < earlier.day:
         return True
-    if found.get("cover_old", 0.0) < SUBJECT_SHARED:
+    if features.get("cover_old", 0.0) < SUBJECT_SHARED:
         return True
     if is_stated:
         return False
     if not covers(pair):
         return True
-    is_swap = any(found.get(name) for name in _NAMES_SWAPPED)
-    return not _says_change(found, pair) and (is_swap or "value_same_unit" not in found)
+    is_swap = any(features.get(name) for name in _NAMES_SWAPPED)
+    return not _says_change(features, pair) and (is_swap or "value_same_unit" not in features)
 
 
 def says_more(pair: Alignment, kind: Kind) -> bool:
@@ -634,9 +638,9 @@ def covers(pair: Alignment) -> bool:
     return all(token.kind in VALUES or token.start in particles for token in unmatched)
 
 
-def _ends_alike(one: Token, other: Token) -> bool:
+def _ends_alike(token: Token, other_token: Token) -> bool:
     """Whether one of two different words in another script than Latin ends with the other (배포하지, 하지)."""
-    short, long = sorted((one.stem, other.stem), key=len)
+    short, long = sorted((token.stem, other_token.stem), key=len)
     return short != long and not short.isascii() and long.endswith(short)
 
 
