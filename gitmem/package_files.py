@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
-SUFFIXES = frozenset((".py", ".json", ".bin", ".tsv"))  # of files on which a result may depend
+SUFFIXES = frozenset((".py", ".json", ".bin", ".tsv", ".words"))  # of files on which a result may depend
 
 
 @cache

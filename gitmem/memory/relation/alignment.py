@@ -217,7 +217,7 @@ def _contrasts() -> dict[str, list[tuple[int, str]]]:
     classes: dict[str, list[tuple[int, str]]] = {}
     lines = [line for module in LANGUAGES.values() for line in module.CONTRASTS]
     for number, line in enumerate(lines):
-        for word in line.split():
+        for word in line:
             classes.setdefault(word, []).append((number, word))
     return classes
 

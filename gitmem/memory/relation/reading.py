@@ -123,8 +123,8 @@ class _Words(NamedTuple):
 def _english_words() -> _Words:
     """The English cues by form: whole words, beginnings of words, and phrases by their first word."""
     words = _Words({}, {}, {})
-    for name, listed in english.CUES.items():
-        for entry in listed.split("|"):
+    for name, entries in english.CUES.items():
+        for entry in entries:
             first_word, *following = entry.split(" ")
             if following:
                 words.phrases.setdefault(first_word, []).append((following, name))
@@ -135,20 +135,15 @@ def _english_words() -> _Words:
     return words
 
 
-@cache
-def _parts(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """(cue, parts) of a language other than English: the text has the cue if it has one of the parts anywhere."""
-    return tuple((name, tuple(listed.split("|"))) for name, listed in LANGUAGES[language].CUES.items())
-
-
 def cues_of(lower: str, language: str) -> frozenset[str]:
     """The kinds of cue words ("change", "ends", "negation", ...) in a text. `lower`: the text in lower case.
     `language`: "en", "ko", "ja" or "zh"."""
     cues = _english_cues(lower)
     if language != "en":
         cues &= _LENT
-        cues |= {name for name, parts in _parts(language) if any(part in lower for part in parts)}
-        if "many" in cues and not any(part in _COUNTED.sub("", lower) for part in dict(_parts(language))["many"]):
+        words = LANGUAGES[language].CUES
+        cues |= {name for name, parts in words.items() if any(part in lower for part in parts)}
+        if "many" in cues and not any(part in _COUNTED.sub("", lower) for part in words["many"]):
             cues.remove("many")  # "회원은 13명": their number is one value
     cues |= {name for name, part, form in _PATTERNS[language] if part in lower and form.search(lower)}
     if denials(lower):

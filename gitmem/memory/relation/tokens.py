@@ -243,7 +243,7 @@ def _unit(found: str | None) -> str:
 
 
 _DIGITS, _NO_DIGIT, _NO_FIGURE = lazy(r"\d+"), lazy(r"\D"), lazy(r"[^\d.]")
-_ORDINAL = lazy(rf"\s?(?:{korean.ORDINALS}|{japanese.ORDINALS}|{chinese.ORDINALS})")
+_ORDINAL = lazy(rf"\s?(?:{'|'.join((*korean.ORDINALS, *japanese.ORDINALS, *chinese.ORDINALS))})")
 _PARTICLE_WORDS = """
 으로부터 에서는 에게는 으로는 까지는 부터는 이라고 입니다만 입니다 합니다 했습니다 됩니다 되었습니다 하였습니다 에서
 에게 께서는 께서 까지 부터 으로 라고 이며 이고 에는 에도 로는 처럼 보다 마다 하고 이나 조차 밖에 만은 은 는 이 가 을
@@ -278,9 +278,8 @@ def stem_korean(word: str) -> str:
 
 
 _HAN_TOOLS = tuple(name for name in CLASSES if "一" <= name[0] <= "鿿")
-_TITLES_KO = tuple(korean.TITLES.split("|"))
 _TITLES_EASTERN = (
-    *japanese.TITLES.split("|"),
+    *japanese.TITLES,
     *["女士", "先生", "老师", "同学", "医生", "小姐", "教授", "经理", "主任", "律师"],
 )
 _TITLE_EN = frozenset(
@@ -331,9 +330,9 @@ def _hangul(match: re.Match[str], raw: str) -> list[Token]:
     content = base not in korean.STOP and raw not in _PARTICLES
     if base in CLASSES:
         return [Token(raw, base, NAME, start, end, stem=base)]
-    titles = (title for title in _TITLES_KO if base.endswith(title))
+    titles = (title for title in korean.TITLES if base.endswith(title))
     bare = next((base.removesuffix(title) for title in titles if 2 <= len(base) - len(title) <= 3), base)
-    titled = bare != base or match.string[end : end + 6].lstrip().startswith(_TITLES_KO)
+    titled = bare != base or match.string[end : end + 6].lstrip().startswith(korean.TITLES)
     if (
         2 <= len(bare) <= 3
         and bare[0] in korean.SURNAMES
