@@ -150,7 +150,7 @@ class _Reader:
         first; headings are not among them."""
         lines: list[LayoutLine] = []
         parent = statement.under
-        while parent >= 0 and statements[parent].form is not Form.HEADING:
+        while parent is not None and statements[parent].form is not Form.HEADING:
             if (line := self.own.get(parent)) is not None:
                 lines.append(line)
             parent = statements[parent].under

@@ -334,7 +334,7 @@ def _above_the_chunk(statements: Sequence[Statement], positions: range) -> list[
         return []
     innermost_first: list[tuple[int, str]] = []
     position = first.under
-    while position >= 0:
+    while position is not None:
         parent = statements[position]
         if position < positions.start:
             text = parent.text

@@ -69,7 +69,7 @@ def units_of(statements: Iterable[tuple[int, Statement]], shown: Sequence[str], 
     matter and blank lines make no unit.
     """
     result: list[Unit] = []
-    unit_of_position: dict[int, int] = {}  # position of a statement -> index of its unit
+    unit_of_position: dict[int | None, int] = {}  # position of a statement -> index of its unit
     end = start + len(shown) - 1
     for position, statement in statements:
         if statement.form in _UNINDEXED:

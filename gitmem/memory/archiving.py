@@ -174,5 +174,7 @@ def archive(data: bytes, moved: Iterable[ArchiveEntry]) -> bytes:
 
 def _is_one_item(lines: Sequence[str]) -> bool:
     """Whether lines are one list item at the margin, with the lines indented below it."""
-    entries = [(entry.start, entry.end, entry.form) for entry in facts.parse_lines(lines).entries if entry.parent < 0]
+    entries = [
+        (entry.start, entry.end, entry.form) for entry in facts.parse_lines(lines).entries if entry.parent is None
+    ]
     return entries == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))

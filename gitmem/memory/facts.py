@@ -44,13 +44,13 @@ class Entry:
 
     `end`: the last line (from 1) of the lines indented below the fact; the fact's own last line without such lines.
     `form`: the kind of Markdown block. `parent`: the position in `Memory.entries` of the entry that this one is
-    indented below, -1 without one.
+    indented below, None without one.
     """
 
     fact: Fact
     end: int
     form: Form = Form.ITEM
-    parent: int = -1
+    parent: int | None = None
 
     @property
     def start(self) -> int:
@@ -82,7 +82,7 @@ class Memory:
     @property
     def items(self) -> list[Entry]:
         """The list items that are indented below no other entry."""
-        return [entry for entry in self.entries if entry.form is Form.ITEM and entry.parent < 0]
+        return [entry for entry in self.entries if entry.form is Form.ITEM and entry.parent is None]
 
     @property
     def newline(self) -> str:
@@ -125,19 +125,19 @@ def parse_lines(lines: Sequence[str]) -> Memory:
 
 def _entries(parsed: Sequence[Statement]) -> list[Entry]:
     """The facts in order, with their last line, sub-items included, and the position of their parent among the entries
-    (-1 without one)."""
+    (None without one)."""
     titles = {statement.first: statement.text for statement in parsed if statement.form is Form.HEADING}
     ends = [statement.last for statement in parsed]
     for index in range(len(parsed) - 1, -1, -1):
-        if (parent := parsed[index].parent) >= 0:
+        if (parent := parsed[index].parent) is not None:
             ends[parent] = max(ends[parent], ends[index])
-    entry_positions: dict[int, int] = {}  # position of a statement -> position of its entry
+    entry_positions: dict[int | None, int] = {}  # position of a statement -> position of its entry
     entries: list[Entry] = []
     for index, statement in enumerate(parsed):
         if statement.has_content and statement.text:
             entry_positions[index] = len(entries)
             fact = fact_of(statement, titles.get(statement.heading, ""))
-            entries.append(Entry(fact, ends[index], statement.form, entry_positions.get(statement.parent, -1)))
+            entries.append(Entry(fact, ends[index], statement.form, entry_positions.get(statement.parent)))
     return entries
 
 

@@ -96,15 +96,15 @@ def folders_of(
     its front matter. `whole`: memory folders that hold the memory of the whole repository."""
     of_file = folder_of_keys({KEY: items_of(front.get(KEY, ""))}, path, whole)
     folders: list[str] = []
-    for index, statement in enumerate(statements):
+    for statement in statements:
         folder = None
         if any(key == KEY for key, _ in statement.meta):
             folder = folder_name(statement.get(KEY))
         if folder is None:
             above = statement.parent
-            if above < 0:
+            if above is None:
                 above = statement.under
-            folder = folders[above] if 0 <= above < index else of_file
+            folder = of_file if above is None else folders[above]
         folders.append(folder)
     return folders
 

@@ -74,8 +74,8 @@ class Statement(NamedTuple):
     metadata comment. `day`, `time`: of the innermost heading that has one, for a heading its own too, "" without and
     for other structure; the date as YYYY-MM-DD, the time as written. `heading`: the line of the nearest heading, for a
     heading its own, 0 without. `parent`: the position in the document's statements of the item directly above it in
-    the list, -1 without. `under`: the position of the statement that it is directly about, -1 without: its parent item,
-    its table's head, the paragraph ending in a colon or the bold line above.
+    the list, None without. `under`: the position of the statement that it is directly about, None without: its parent
+    item, its table's head, the paragraph ending in a colon or the bold line above.
     """
 
     form: Form
@@ -89,8 +89,8 @@ class Statement(NamedTuple):
     day: str = ""
     time: str = ""
     heading: int = 0
-    parent: int = -1
-    under: int = -1
+    parent: int | None = None
+    under: int | None = None
 
     @property
     def has_content(self) -> bool:
@@ -228,7 +228,7 @@ class _Reader:
     def _structure(self, form: Form, first: int, last: int) -> int:
         """Append a statement without content; return its last line. A BLANK has no parent. Only the head of a table has
         a trail, because it may be shown for a row."""
-        parent = -1
+        parent = None
         if self.items and form is not Form.BLANK:
             parent = self.items[-1].position
         above: tuple[str, ...] = ()
@@ -247,7 +247,7 @@ class _Reader:
             parents.insert(0, self.lead.text)
         return tuple(parents[-MAX_PARENTS:])
 
-    def _under(self) -> int:
+    def _under(self) -> int | None:
         """`Statement.under` of the next statement, unless it is a table row."""
         if self.items:
             return self.items[-1].position
@@ -287,16 +287,17 @@ class _Reader:
     # -- content -----------------------------------------------------------------------------------------------------
 
     def _content(
-        self, form: Form, first: int, last: int, texts: Sequence[str], header: tuple[str, ...] = (), under: int = -1
-    ) -> Statement:
-        """Append a statement with content. `under`: the position of the table's head, -1 outside a table."""
+        self, form: Form, first: int, last: int, texts: Sequence[str], header: tuple[str, ...] = (),
+        under: int | None = None,
+    ) -> Statement:  # fmt: skip
+        """Append a statement with content. `under`: the position of the table's head, None outside a table."""
         meta: Meta = ()
         if form is Form.CODE:
             text = " ".join(" ".join(texts).split())
         else:
             text, meta = _joined(texts)
-        parent = self.items[-1].position if self.items else -1
-        if under < 0:
+        parent = self.items[-1].position if self.items else None
+        if under is None:
             under = self._under()
         statement = Statement(
             form, first, last, text, self.trail.above, self._parents(), header, meta,
@@ -321,7 +322,7 @@ class _Reader:
             self._row(number, header, head_position)
         return last
 
-    def _row(self, number: int, header: tuple[str, ...], under: int = -1) -> int:
+    def _row(self, number: int, header: tuple[str, ...], under: int | None = None) -> int:
         """Append one table row; return its line. A rule (`|---|`) outside a table is a TABLE_HEAD."""
         line = self.lines[number - 1]
         if not header and not line.strip(" \t|:-"):
@@ -389,11 +390,11 @@ class _Reader:
         if not self.items and self.lead_has_list:
             self.lead = None  # its list has ended
 
-    def _last_wrapped(self, first: int, marker_column: int = -1) -> int:
+    def _last_wrapped(self, first: int, marker_column: int | None = None) -> int:
         """The last line of the text that begins on line `first`: lines follow as long as none begins a block.
 
         A metadata comment ends its statement. The wrapped lines of an item must be indented by more than
-        `marker_column`, the column of its marker (-1: no such rule). CommonMark also adds a line at the margin to the
+        `marker_column`, the column of its marker (None: no such rule). CommonMark also adds a line at the margin to the
         item; in public memories nearly all of 170 such lines are about something else than the item.
         """
         last = first
@@ -401,7 +402,7 @@ class _Reader:
             last < len(self.lines)
             and not self._begins_block(last + 1)
             and not _ends_with_metadata(self.lines[last - 1])
-            and (marker_column < 0 or _indent(self.lines[last]) > marker_column)
+            and (marker_column is None or _indent(self.lines[last]) > marker_column)
         ):
             last += 1
         return last
@@ -443,7 +444,7 @@ class _Trail:
 
     `above`: the note's name and the topics of the open headings, from the outermost in. `line`: the line of the
     innermost heading, 0 without. `bold`: the position of the innermost heading's statement if it is a bold line, else
-    -1.
+    None.
     """
 
     def __init__(self, name: str) -> None:
@@ -452,7 +453,7 @@ class _Trail:
         self.above = tuple(filter(None, [name]))
         self.day = self.time = ""
         self.line = 0
-        self.bold = -1
+        self.bold: int | None = None
 
     def enter(self, heading: Heading, position: int) -> None:
         """Open a heading whose statement has this position; it closes headings of the same and of deeper levels."""
@@ -460,7 +461,7 @@ class _Trail:
             self.open_headings.pop()
         self.open_headings.append((heading, *_topic_day_time(trail_step(heading.text))))
         self.line = heading.line
-        self.bold = -1
+        self.bold = None
         if heading.level == BOLD_LEVEL:
             self.bold = position
         self.above = self._topics(self.open_headings)

@@ -39,7 +39,7 @@ def statement_origins(document: Sequence[Statement]) -> list[str]:
         if statement.form is Form.HEADING:
             while headings and headings[-1][0] >= len(statement.above):
                 headings.pop()
-        above = [stated[place] for place in (statement.parent, statement.under) if place >= 0]
+        above = [stated[place] for place in (statement.parent, statement.under) if place is not None]
         if headings:
             above += [headings[-1][1]]
         stated.append(worst_origin(origin_of(statement.meta), *_LOOSE.findall(statement.text), *above))

@@ -204,11 +204,9 @@ def _unit(lines: Sequence[str], statements: Sequence[Statement], path: str, inde
     if statement.form is Form.ROW or (one_per_item and statement.form is not Form.ITEM):
         return _Unit(_item_title(statement.text), (statement,), len(statement.above), listed)
     if one_per_item:
-        root = index
-        while statements[root].parent >= 0:
-            root = statements[root].parent
+        root = _root(statements, index)
         item = statements[root]
-        below = (statements[n] for n in range(root + 1, len(statements)) if _is_below(statements, n, root))
+        below = (statements[n] for n in range(root + 1, len(statements)) if _root(statements, n) == root)
         return _Unit(_item_title(item.text), (item, *below), len(item.above), listed)
     headings = outline(list(lines)).headings
     start = next((n for n in reversed(range(len(headings))) if headings[n].line <= statement.first), None)
@@ -233,13 +231,11 @@ def _unit(lines: Sequence[str], statements: Sequence[Statement], path: str, inde
     return _Unit(title or _item_title(statement.text), members, outside)
 
 
-def _is_below(statements: Sequence[Statement], index: int, root: int) -> bool:
-    """Whether the statement at index `number` is a sub-item, at any depth, of the one at index `root`."""
-    while statements[index].parent >= 0:
-        index = statements[index].parent
-        if index == root:
-            return True
-    return False
+def _root(statements: Sequence[Statement], index: int) -> int:
+    """The index of the outermost item that the statement at `index` is a sub-item of; `index` for one below no item."""
+    while (parent := statements[index].parent) is not None:
+        index = parent
+    return index
 
 
 def _plain_heading(step: str) -> str:

@@ -120,7 +120,7 @@ class Passages:
         """The headings, parent items and lines of a candidate as one text."""
         above: list[str] = []
         parent = candidate.line.parent
-        while parent >= 0 and len(above) < MAX_PARENT_ITEMS:
+        while parent is not None and len(above) < MAX_PARENT_ITEMS:
             line = self.lines[parent]
             above.append(candidate.file.text(line.first, line.last))
             parent = line.parent
@@ -221,7 +221,7 @@ class Passages:
             return None
         promoted = by_place.get((fact_file.path, fact.first))
         if promoted is None:
-            fact_line = line._replace(first=fact.first, last=fact.last, flags=0, parent=-1)
+            fact_line = line._replace(first=fact.first, last=fact.last, flags=0, parent=None)
             promoted = self.maker.candidate(candidate.unit, fact_line, fact_file)
             if promoted is None:
                 return None

@@ -58,7 +58,7 @@ class RankedLine(NamedTuple):
 
     `strip`: the number of its strip. `first`, `last`: its lines in the file. `flags`: bits such as HEADING and FENCE.
     `score`: the weighted sum of its evidence. `evidence`: one value for each weight, in the order of the weights.
-    `parent`: the number of its parent unit, -1 without one.
+    `parent`: the number of its parent unit, None without one.
     """
 
     strip: int
@@ -67,7 +67,7 @@ class RankedLine(NamedTuple):
     flags: int
     score: float
     evidence: tuple[float, ...]
-    parent: int = -1
+    parent: int | None = None
 
 
 class ScoredLines:
@@ -195,7 +195,7 @@ class _Columns:
         self.flags: list[int] = []
         self.stating: list[bool] = []
         self.places: list[int] = []
-        self.parents: list[int] = []  # number of the parent unit, -1 without one
+        self.parents: list[int | None] = []  # number of the parent unit, None without one
         # One value for each place:
         self.words: list[int] = []
         self.labels: list[int] = []
@@ -249,10 +249,10 @@ class _Columns:
         self.last.extend([line + offset for offset in packed.last])
         self.flags.extend(packed.flags)
         self.places.extend(places)
-        self.parents.extend([first_unit + n - up if up else -1 for n, up in enumerate(packed.up)])
+        self.parents.extend([first_unit + n - up if up else None for n, up in enumerate(packed.up)])
         for unit in range(first_unit, len(self.parents)):
             distance, parent = 1, self.parents[unit]
-            while parent >= 0 and distance <= MAX_ANCESTORS:
+            while parent is not None and distance <= MAX_ANCESTORS:
                 self.below.setdefault(self.places[parent], []).append((self.places[unit], distance))
                 self.above.setdefault(self.places[unit], []).append((self.places[parent], distance))
                 distance, parent = distance + 1, self.parents[parent]
