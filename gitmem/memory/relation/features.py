@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.relation.alignment import (
@@ -296,12 +297,32 @@ def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
     return kept, len(kept) < len(anchors)
 
 
+class _Swap(NamedTuple):
+    """Two runs of tokens that stand between the same neighbours, one in each text. `place`: "head" if they begin the
+    texts, "tail" if the earlier one ends its text, else "mid"."""
+
+    old: tuple[Token, ...]
+    new: tuple[Token, ...]
+    place: str
+
+    @property
+    def kind(self) -> str:
+        """The first kind, in alphabetical order, of a token that both runs have; "mixed" if they share no kind."""
+        shared_types = {value_type(token) for token in self.old} & {value_type(token) for token in self.new}
+        return min((kind.split(" ")[0] for kind in shared_types), default="mixed")
+
+    @property
+    def is_single(self) -> bool:
+        """Whether each run has one token."""
+        return len(self.old) == len(self.new) == 1
+
+
 def _add_swaps(features: Features, pair: Alignment) -> None:
     """Add features for swaps: runs of tokens between the same neighbours, one in each text."""
     old, new = pair.old.content, pair.new.content
     anchors, crossed = _chain(pair)
     features.put("crossed", crossed)
-    swaps: list[tuple[tuple[Token, ...], tuple[Token, ...], str]] = []
+    swaps: list[_Swap] = []
     inserted = deleted = 0
     for (i0, j0), (i1, j1) in pairwise([(-1, -1), *anchors, (len(old), len(new))]):
         old_run, new_run = old[i0 + 1 : i1], new[j0 + 1 : j1]
@@ -311,40 +332,51 @@ def _add_swaps(features: Features, pair: Alignment) -> None:
                 place = "head"
             elif i1 >= len(old):
                 place = "tail"
-            swaps.append((old_run, new_run, place))
+            swaps.append(_Swap(old_run, new_run, place))
         inserted += bool(new_run and not old_run)
         deleted += bool(old_run and not new_run)
     for name, value in (
         ("swaps", min(3, len(swaps)) / 3), ("swaps=0", not swaps), ("swaps=1", len(swaps) == 1),
         ("swaps>1", len(swaps) > 1), ("inserted", min(3, inserted) / 3), ("deleted", min(3, deleted) / 3),
-        ("only_inserted", inserted and not swaps and not deleted),
-        ("only_deleted", deleted and not swaps and not inserted),
+        ("only_inserted", bool(inserted) and not swaps and not deleted),
+        ("only_deleted", bool(deleted) and not swaps and not inserted),
         ("identical", not swaps and not inserted and not deleted), ("frame", len(anchors) / max(1, len(old))),
     ):  # fmt: skip
         features.put(name, value)
-    if len(swaps) == 1 and not inserted and not deleted:
-        _add_slot(features, pair, swaps[0][0], swaps[0][1])
-    for old_run, new_run, place in swaps:
-        _add_swap(features, old_run, new_run, place)
+    is_only_difference = len(swaps) == 1 and not inserted and not deleted
+    if is_only_difference:
+        _add_slot(features, pair, swaps[0])
+    for swap in swaps:
+        _add_swap(features, swap)
         if pair.old.split >= 0:
-            features.put("swap_subject" if old_run[0].start < pair.old.split else "swap_value")
-    if len(swaps) == 1 and not inserted and not deleted and len(swaps[0][0]) == len(swaps[0][1]) == 1:
-        features.put(f"one_swap:{swaps[0][2]}:{_swap_kind(swaps[0][0], swaps[0][1])}")
+            features.put("swap_subject" if swap.old[0].start < pair.old.split else "swap_value")
+    if is_only_difference and swaps[0].is_single:
+        features.put(f"one_swap:{swaps[0].place}:{swaps[0].kind}")
         features.put("one_swap")
     if len(swaps) >= 2:
-        features.put("head_and_tail_swap", swaps[0][2] == "head" and anchors[-1][0] < len(old) - 1)
-        features.put("head_swap_more", swaps[0][2] == "head")
-        features.put("small_swaps", all(len(old_run) <= 2 and len(new_run) <= 2 for old_run, new_run, _ in swaps))
+        features.put("head_and_tail_swap", swaps[0].place == "head" and anchors[-1][0] < len(old) - 1)
+        features.put("head_swap_more", swaps[0].place == "head")
+        features.put("small_swaps", all(len(swap.old) <= 2 and len(swap.new) <= 2 for swap in swaps))
 
 
-def _add_slot(features: Features, pair: Alignment, old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> None:
-    """Add features for two texts that differ in one run of tokens only: its kind, its place, and the shared cue."""
-    if max(len(old_run), len(new_run)) > MAX_SLOT_TOKENS:
+def _add_swap(features: Features, swap: _Swap) -> None:
+    """Add features for one swap: its place and its kind."""
+    features.put(f"swap:{swap.place}:{swap.kind}")
+    if swap.is_single:
+        features.put(f"swap1:{swap.place}:{swap.kind}")
+        features.put(f"swap1:{swap.place}")
+    if swap.place == "head" and swap.kind in ("date", "id", "ordinal", "name", "number", "time"):
+        features.put("head_identity_swap")
+
+
+def _add_slot(features: Features, pair: Alignment, swap: _Swap) -> None:
+    """Add features for two texts that differ in one swap only: its kind, its place, and the shared cue."""
+    if max(len(swap.old), len(swap.new)) > MAX_SLOT_TOKENS:
         return
-    kind = _slot_kind(old_run, new_run)
+    kind = _slot_kind(swap)
     place = "none"
     if pair.old.split >= 0 <= pair.new.split:
-        in_values = (old_run[0].start >= pair.old.split, new_run[0].start >= pair.new.split)
+        in_values = (swap.old[0].start >= pair.old.split, swap.new[0].start >= pair.new.split)
         place = {(True, True): "value", (False, False): "subject"}.get(in_values, "mixed")
     shared_cues = pair.old.cues & pair.new.cues
     cue = next((cue for cue in ("fact", "many", "event", "uses") if cue in shared_cues), "plain")
@@ -356,20 +388,21 @@ def _add_slot(features: Features, pair: Alignment, old_run: tuple[Token, ...], n
     features.put(f"slot:{place}:{cue}")
     features.put(f"slot:{kind}:{cue}")
     features.put("slot:value:name:said", place == "value" and kind in ("name", "tool") and cue in ("fact", "uses"))
-    features.put("slot:whole", pair.new.content[-1] is new_run[-1] and pair.old.content[-1] is old_run[-1])
+    features.put("slot:whole", pair.new.content[-1] is swap.new[-1] and pair.old.content[-1] is swap.old[-1])
 
 
-def _slot_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
+def _slot_kind(swap: _Swap) -> str:
     """The kind of a run that differs: `tool` for two tools of one class, `designated` for a numbered thing, `name`,
     `value` for two values of one type, `word`, or `mixed`."""
-    if any(CLASSES.get(old.stem, -1) == CLASSES.get(new.stem, -2) for old in old_run for new in new_run):
+    old_tools, new_tools = ({CLASSES.get(token.stem) for token in run} - {None} for run in (swap.old, swap.new))
+    if not old_tools.isdisjoint(new_tools):
         return "tool"
-    kinds = {token.kind if not token.designated else "designated" for token in (*old_run, *new_run)}
+    kinds = {token.kind if not token.designated else "designated" for token in (*swap.old, *swap.new)}
     if "designated" in kinds:
         return "designated"
     if kinds <= {NAME, ID}:
         return "name"
-    if {value_type(token) for token in old_run} == {value_type(token) for token in new_run} and kinds <= {*VALUES}:
+    if {value_type(token) for token in swap.old} == {value_type(token) for token in swap.new} and kinds <= {*VALUES}:
         return "value"
     if kinds == {WORD}:
         return "word"
@@ -396,24 +429,6 @@ def _add_tools(features: Features, pair: Alignment) -> None:
     features.put("tools*rest2", rest_share * rest_share)
     features.put("tools:all", old_others > 0 and left_old < 0.5 and left_new < 0.5)
     features.put("tools:change", "change" in pair.new.cues)
-
-
-def _swap_kind(old_run: tuple[Token, ...], new_run: tuple[Token, ...]) -> str:
-    """The first kind, in alphabetical order, of a token that both runs have; "mixed" if they share no kind."""
-    shared_types = {value_type(token) for token in old_run} & {value_type(token) for token in new_run}
-    return min((kind.split(" ")[0] for kind in shared_types), default="mixed")
-
-
-def _add_swap(features: Features, old_run: tuple[Token, ...], new_run: tuple[Token, ...], place: str) -> None:
-    """Add features for one swap. `old_run`, `new_run`: its runs in the earlier and in the later text. `place`: "head"
-    if the runs begin the texts, "tail" if the earlier one ends its text, else "mid"."""
-    kind = _swap_kind(old_run, new_run)
-    features.put(f"swap:{place}:{kind}")
-    if len(old_run) == len(new_run) == 1:
-        features.put(f"swap1:{place}:{kind}")
-        features.put(f"swap1:{place}")
-    if place == "head" and kind in ("date", "id", "ordinal", "name", "number", "time"):
-        features.put("head_identity_swap")
 
 
 def _add_cues(features: Features, pair: Alignment) -> None:
