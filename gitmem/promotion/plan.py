@@ -399,8 +399,6 @@ class _Run:
         """The verdict after a comparison with the facts of MEMORY.md and of this run. A fact that exists is refused as
         a duplicate, and so is a change of a fact that is not in MEMORY.md. The operation replaces a fact only when it
         is sure that it does; else it is an addition."""
-        text, ident = operation.text, fact_id(operation.text)
-        topic, bare_text = self._topic(operation)
         cited_target = self._cited_target(operation)
         if cited_target:
             operation = replace(operation, op=Op.SUPERSEDE, target=cited_target)
@@ -409,44 +407,66 @@ class _Run:
             target = next((fact for fact in self.facts.values() if fact.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
             return Refused(operation, Check.TARGET, "the fact it would change is not in MEMORY.md")
-        if ident in self.approved or ident in self.facts or ident in self.rules.archived:
-            return Refused(operation, Check.DUPLICATE, Message("it is there already ({})", ident))
-        if problem := self._said_in_same_words(text, topic, bare_text, target):
+        topic, bare_text = self._topic(operation)
+        if problem := self._said_in_same_words(operation.text, topic, bare_text, target):
             return Refused(operation, Check.DUPLICATE, problem)
-        log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = self._placed(operation)
         similar = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _may_be_about(row.fact, topic)]
         if operation.op is Op.ADD and (problem := self._said_in_other_words(new, topic, similar)):
             return Refused(operation, Check.DUPLICATE, problem)
-        proposed_id = ""
+        operation, old, proposed_id = self._with_old_fact(operation, target, new, similar, is_cited=bool(cited_target))
+        return self._approval(operation, old, proposed_id, new.fact.get(ABOUT))
+
+    def _with_old_fact(
+        self, operation: Operation, target: Fact | None, new: PlacedFact, similar: Iterable[tuple[PlacedFact, Relation]],
+        *, is_cited: bool,
+    ) -> tuple[Operation, Fact | None, str]:  # fmt: skip
+        """(the operation, the fact that it replaces, the id of a fact that it only proposes to replace).
+
+        The operation becomes an addition if it may not replace its `target`, and a replacement if it surely replaces
+        another fact of `similar` (fact, relation to it). `new`: the fact of the operation. `is_cited`: the comment of a
+        cited line names the target.
+        """
         corrects = operation.op is Op.UPDATE
-        if target is not None and not cited_target and self.days[target.id] > new.day:
-            operation, target = replace(operation, op=Op.ADD, target=""), None  # the fact is newer than the log
-        if target is not None and why_only_proposed(target, new, corrects=corrects, named=bool(cited_target)):
-            if share_enough_words(text, target.text):
+        proposed_id = ""
+        if target is not None and not is_cited and self.days[target.id] > new.day:
+            target = None  # the fact is newer than the log
+        elif target is not None and why_only_proposed(target, new, corrects=corrects, named=is_cited):
+            if share_enough_words(operation.text, target.text):
                 proposed_id = target.id
-            operation, target = replace(operation, op=Op.ADD, target=""), None
+            target = None
         if target is None:
             # The most similar fact, not newer than the log, that the addition surely replaces or ends.
-            target = next((row.fact for row, relation in similar if row.day <= new.day and relation.automatic), None)
-            if target is not None:
-                operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
-        elif corrects and likeness(terms(text), terms(target.text)) < MIN_UPDATE_LIKENESS:
+            old = next((row.fact for row, relation in similar if row.day <= new.day and relation.automatic), None)
+            if old is None:
+                return replace(operation, op=Op.ADD, target=""), None, proposed_id
+            return replace(operation, op=Op.SUPERSEDE, target=old.id), old, ""
+        if corrects and likeness(terms(operation.text), terms(target.text)) < MIN_UPDATE_LIKENESS:
             # An update only corrects words; one that says something else counts as a loss of the old fact.
             operation = replace(operation, op=Op.SUPERSEDE)
-        if target is not None and operation.op is Op.SUPERSEDE and operation.type_guessed:
-            known_type = target.get("type")
+        return operation, target, ""
+
+    def _approval(self, operation: Operation, old: Fact | None, proposed_id: str, about: str) -> Approved:
+        """The approved operation with the comment of its fact. A replacement whose type is guessed keeps the type of
+        `old`, the fact that it replaces. `proposed_id`: the id of a fact that it proposes to replace, "" for none.
+        `about`: the value of ABOUT, "" for none."""
+        if old is not None and operation.op is Op.SUPERSEDE and operation.type_guessed:
+            known_type = old.get("type")
             if known_type in TYPES:
                 operation = replace(operation, type=known_type)
-        meta = comment_keys(operation, log, target, new.fact.get(ABOUT))
-        meta = with_until(meta, self.rules.retention, self.rules.today)
-        if proposed_id and target is None:
+        log = self.logs[operation.sources[0].path, operation.sources[0].blob]
+        meta = with_until(comment_keys(operation, log, old, about), self.rules.retention, self.rules.today)
+        if proposed_id:
             meta += ((PROPOSES, proposed_id),)
-        return Approved(operation, meta, target)
+        return Approved(operation, meta, old)
 
     def _said_in_same_words(self, text: str, topic: str, bare_text: str, target: Fact | None) -> str:
-        """Why `text` is a duplicate: a fact of MEMORY.md besides `target`, or an addition of this run, has nearly the
-        same words. "" when none has. `topic`, `bare_text`: the result of `_topic`."""
+        """Why `text` is a duplicate: a fact of MEMORY.md or of the archive, or an addition of this run, has the text;
+        or a fact of MEMORY.md besides `target`, or such an addition, has nearly the same words. "" when none has.
+        `topic`, `bare_text`: the result of `_topic`."""
+        ident = fact_id(text)
+        if ident in self.approved or ident in self.facts or ident in self.rules.archived:
+            return Message("it is there already ({})", ident)
         claim, bare_claim = without_deciding_words(text), without_deciding_words(bare_text)
         for fact in self.facts.values():
             if fact is target or (topic and _is_about_another(fact, topic)):
