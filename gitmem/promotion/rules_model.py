@@ -8,11 +8,12 @@ lines, never new words. The `reason` of each operation names the cues for a prop
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
 from math import exp
+from typing import NamedTuple
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import Fact, normalise
@@ -219,7 +220,7 @@ def _cues_of(languages: tuple[str, ...]) -> CueSet:
 def _log_operations(
     log: Log,
     scored: Sequence[ScoredLine],
-    days: dict[str, set[date]],
+    days: Mapping[str, set[date]],
     existing: Sequence[Fact],
     amending: Container[Place],
 ) -> Iterable[Operation]:
@@ -267,8 +268,54 @@ def _numberless_key(text: str) -> str:
     return "line " + _NUMBER.sub("0", text.casefold())
 
 
+class _JudgedLine(NamedTuple):
+    """What decides about a scored line.
+
+    `score`: its score, raised for a value that recurs and lowered for a line that a machine repeats. `kind`: the type
+    of its fact. `stated_type`: the type that its comment states, "" for none. `is_health`: it states something about
+    somebody's health. `amends`: it changes what memory holds. `recurs`: one of its values is said on RECURRING_DAYS
+    days or more.
+    """
+
+    score: float
+    kind: str
+    stated_type: str
+    is_health: bool
+    amends: bool
+    recurs: bool
+
+    @property
+    def is_always_proposed(self) -> bool:
+        """Whether the line is proposed whatever its score, unless it is retracted."""
+        return bool(self.stated_type) or self.is_health or self.amends
+
+
+def _judged_line(item: ScoredLine, days: Mapping[str, set[date]], amends: bool) -> _JudgedLine:
+    """What decides about a scored line. `days`: the result of `_days_of_topics`. `amends`: the line changes what memory
+    holds."""
+    line, result = item.line, item.result
+    is_routine = _recurs(_numberless_key(line.text), days)
+    recurs = not (is_routine or result.against) and any(_recurs(value, days) for value in _VALUE.findall(line.text))
+    score = result.score
+    if recurs:
+        score += 0.7
+    if is_routine:
+        score -= ROUTINE_PENALTY
+    stated_type = ""
+    if line.typed in IMPORTANCE:
+        stated_type = line.typed
+    is_health = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
+    kind = stated_type or result.kind or "fact"
+    return _JudgedLine(score, kind, stated_type, is_health, amends, recurs)
+
+
+def _recurs(key: str, days: Mapping[str, set[date]]) -> bool:
+    """Whether a value, a word or a line occurs on RECURRING_DAYS days or more. `days`: as of `_days_of_topics`."""
+    return len(days.get(key, ())) >= RECURRING_DAYS
+
+
 def _operation(
-    log: Log, item: ScoredLine, reason_line: Candidate | None, days: dict[str, set[date]], *, amends: bool
+    log: Log, item: ScoredLine, reason_line: Candidate | None, days: Mapping[str, set[date]], *, amends: bool
 ) -> Operation:
     """The operation for one scored line: ADD, or SKIP with the reason. A retracted line is always skipped. Any other
     line about health is proposed and pinned. A line whose comment states a type is proposed, unless it is retracted.
@@ -276,59 +323,65 @@ def _operation(
     `reason_line`: the next line when it gives the reason of this one. `days`: the result of `_days_of_topics`.
     `amends`: the line changes what memory holds, so that it is proposed.
     """
-    line, result = item.line, item.result
+    judged = _judged_line(item, days, amends)
+    if item.retracted or (judged.score < THRESHOLD and not judged.is_always_proposed):
+        return _skipped_line(log, item, judged)
+    return _proposed_line(log, item, reason_line, judged, days)
 
-    def recurs(key: str) -> bool:
-        return len(days.get(key, ())) >= RECURRING_DAYS
 
-    score = result.score
-    is_routine = recurs(_numberless_key(line.text))
-    has_recurring_value = not (is_routine or result.against) and any(map(recurs, _VALUE.findall(line.text)))
-    if has_recurring_value:
-        score += 0.7
-    if is_routine:
-        score -= ROUTINE_PENALTY
-    stated_type = ""  # the type that the comment of the line states
-    if line.typed in IMPORTANCE:
-        stated_type = line.typed
-    is_health = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
-    if stated_type or is_health or amends:
+def _skipped_line(log: Log, item: ScoredLine, judged: _JudgedLine) -> Operation:
+    """The operation that skips a line, with the reason."""
+    line = item.line
+    explanation, odds = "nothing says it will matter later", None
+    if item.retracted:
+        explanation = f"taken back {item.retracted}"
+    else:
+        odds = odds_of(judged.score)
+        if item.result.against:
+            explanation = "speaks against it: " + ", ".join(item.result.against[:3])
+    span = Span(log.path, line.number, line.end, log.blob)
+    return Operation(Op.SKIP, _text(line), (span,), judged.kind, 0.0, reason=explanation, origin=line.origin, odds=odds)
+
+
+def _text(line: Candidate) -> str:
+    """The text of a fact that a line would be, with the topic that it needs."""
+    return line.with_topic(" ".join(line.text.split()))
+
+
+def _proposed_line(
+    log: Log, item: ScoredLine, reason_line: Candidate | None, judged: _JudgedLine, days: Mapping[str, set[date]]
+) -> Operation:
+    """The operation that adds a line as a fact, together with the line after it when that gives its reason. `days`: the
+    result of `_days_of_topics`."""
+    line, result, text, last_line = item.line, item.result, _text(item.line), item.line.end
+    score = judged.score
+    if judged.is_always_proposed:
         score = max(score, THRESHOLD)
-    kind = stated_type or result.kind or "fact"
-    text = line.with_topic(" ".join(line.text.split()))
-    if item.retracted or score < THRESHOLD:
-        explanation, odds = "nothing says it will matter later", None
-        if item.retracted:
-            explanation = f"taken back {item.retracted}"
-        else:
-            odds = odds_of(score)
-            if result.against:
-                explanation = "speaks against it: " + ", ".join(result.against[:3])
-        span = Span(log.path, line.number, line.end, log.blob)
-        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=explanation, origin=line.origin, odds=odds)
-    if is_health and not stated_type and kind in ("fact", "profile"):
+    kind = judged.kind
+    if judged.is_health and not judged.stated_type and kind in ("fact", "profile"):
         kind = "profile"
         if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I):
             kind = "constraint"
-    last_line = line.end
     importance = importance_of(kind, odds_of(score))
     if reason_line is not None:
         text = f"{text.rstrip('.。')} ({normalise(_REASON.sub('', reason_line.whole)).rstrip('.。')})"
         last_line = reason_line.end
     if "까닭" in result.cues or "reason given" in result.cues or reason_line is not None:
         importance += 0.03
-    bonus = min(0.04, 0.01 * sum(map(recurs, retractions.content_words(line.text))))
-    explanation = ", ".join(result.cues[:3]) or _reason_without_cues(stated_type, is_health, amends=amends)
-    if has_recurring_value:
+    bonus = min(0.04, 0.01 * sum(_recurs(word, days) for word in retractions.content_words(line.text)))
+    explanation = ", ".join(result.cues[:3]) or _reason_without_cues(
+        judged.stated_type, judged.is_health, amends=judged.amends
+    )
+    if judged.recurs:
         bonus += 0.06
         explanation += f"; said on {RECURRING_DAYS} days or more"
     importance += bonus
     return Operation(
         Op.ADD, text, (Span(log.path, line.number, last_line, log.blob),), kind,
-        type_guessed=not stated_type and not is_health and not _states_type(line, result),
-        importance=_rounded(importance, is_health, 0.89), until=last_day_of(line.text, kind, log.day),
-        reason=explanation, pinned=is_health, origin=line.origin,
-        odds=None if stated_type or is_health or amends else odds_of(score),
+        type_guessed=not judged.stated_type and not judged.is_health and not _states_type(line, result),
+        importance=_rounded(importance, judged.is_health, 0.89), until=last_day_of(line.text, kind, log.day),
+        reason=explanation, pinned=judged.is_health, origin=line.origin,
+        odds=None if judged.is_always_proposed else odds_of(score),
     )  # fmt: skip
 
 
