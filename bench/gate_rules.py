@@ -22,10 +22,10 @@ sys.path.insert(0, str(SOURCE))
 from gitmem.gate.detectors.personal import pii  # noqa: E402
 from gitmem.gate.detectors.secrets import cookies, passwords, secrets, tokens  # noqa: E402
 from gitmem.gate.detectors.secrets.candidates import candidates  # noqa: E402
-from gitmem.gate.detectors.secrets.examples import fake  # noqa: E402
 from gitmem.gate.detectors.secrets.rule_tables import shapes  # noqa: E402
 from gitmem.gate.detectors.secrets.rule_tables import tokens as vendor_tokens  # noqa: E402
 from gitmem.gate.detectors.text import Text  # noqa: E402
+from tests.detector_examples.secrets import fake  # noqa: E402
 
 AIM = 0.100
 

@@ -199,8 +199,8 @@ def _mixed() -> Iterator[tuple[str, list[str]]]:
     """Texts of many different parts, so that nothing remembered helps."""
     from gitmem.gate.detectors.injection import word_weights
     from gitmem.gate.detectors.key_words import KEY_WORDS
-    from gitmem.gate.detectors.secrets.examples import fake
     from gitmem.gate.detectors.secrets.rule_tables import shapes, tokens
+    from tests.detector_examples.secrets import fake
 
     pick = random.Random(7)
     weights = word_weights.load().of

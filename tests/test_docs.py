@@ -252,7 +252,8 @@ def test_the_glossary_has_only_words_that_the_code_uses() -> None:
 
 
 def test_every_rule_of_the_gate_has_a_heading() -> None:
-    from gitmem.gate.detectors.registry import DETECTORS, examples
+    from gitmem.gate.detectors.registry import DETECTORS
+    from tests.detector_examples import examples
 
     text = (SOURCE / "docs/detectors.md").read_text(encoding="utf-8")
     for rule in (rule for name in DETECTORS for rule in examples(name)):
@@ -260,8 +261,9 @@ def test_every_rule_of_the_gate_has_a_heading() -> None:
 
 
 def test_a_rule_that_is_right_in_less_than_half_of_the_texts_it_blocked_in_only_warns() -> None:
-    from gitmem.gate.detectors.registry import DETECTORS, examples, load
+    from gitmem.gate.detectors.registry import DETECTORS, load
     from gitmem.gate.detectors.text import Severity, Text
+    from tests.detector_examples import examples
 
     detector_of = {rule: name for name in DETECTORS for rule in examples(name)}
     lines = (SOURCE / "tools/rule_precision.txt").read_text(encoding="utf-8").splitlines()

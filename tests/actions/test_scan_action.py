@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.gate.detectors.secrets.examples import fake
 from tests.actions.stage import Stage
+from tests.detector_examples.secrets import fake
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
 

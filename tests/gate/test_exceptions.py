@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.detectors.registry import DETECTORS, EXCEPTED_FOR_FILES, examples
+from gitmem.gate.detectors.registry import DETECTORS, EXCEPTED_FOR_FILES
 from gitmem.gate.examine import MAX_FINDINGS, examine
 from gitmem.gate.exceptions import Allowlist, Entry, fingerprint, parse, with_entry
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
+from tests.detector_examples import examples
 
 ENTRY = Entry("ab" * 10, "github-token", "memory/메모.md", 'a sample; "not real"', date(2027, 1, 1))
 

@@ -10,7 +10,7 @@ import pytest
 
 from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.detectors.personal.pii import RULES
-from gitmem.gate.detectors.registry import DETECTORS, PERSONAL, examples
+from gitmem.gate.detectors.registry import DETECTORS, PERSONAL
 from gitmem.gate.reports.github import as_annotations
 from gitmem.gate.reports.gitlab import as_sast
 from gitmem.gate.reports.markdown import as_markdown
@@ -20,6 +20,7 @@ from gitmem.gate.scan import scan
 from gitmem.gate.tree_policies import range_policy
 from gitmem.git.opening import open_repository
 from gitmem.git.revision import CommitRange
+from tests.detector_examples import examples
 from tests.harness import Repo
 from tests.samples import GITHUB
 

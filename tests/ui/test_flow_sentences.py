@@ -18,7 +18,7 @@ from gitmem import errors
 from gitmem.claims.finding import State
 from gitmem.errors import UsageError
 from gitmem.gate.changes.rules import RULES
-from gitmem.gate.detectors.registry import DETECTORS, examples, load
+from gitmem.gate.detectors.registry import DETECTORS, load
 from gitmem.gate.detectors.text import Text
 from gitmem.git.commit import IN_PROGRESS
 from gitmem.hosts.registry import all_hosts
@@ -26,6 +26,7 @@ from gitmem.memory.fact import ORIGINS
 from gitmem.messages import Message, joined
 from gitmem.provenance.grounding import CHECKS
 from gitmem.ui.translation import translate_message
+from tests.detector_examples import examples
 from tests.harness import Repo
 from tests.ui.conftest import Browse
 from tests.ui.korean import FUZZY, WORDS

@@ -1,4 +1,4 @@
-"""The detectors, by name. Each is one module with `detect(text)` and `EXAMPLES`, and one row here.
+"""The detectors, by name. Each is one module with `detect(text)`, and one row here.
 
 A detector is imported on first use. It is pure: it takes a text and yields matches; `gate/examine.py` decides what a
 match means for a commit. The row of a detector holds everything else that the gate asks of it.
@@ -11,35 +11,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from gitmem.gate.detectors.text import Evidence, Examples, Match, Scope, Text
-
-__all__ = [
-    "DETECTORS",
-    "EXCEPTED_FOR_FILES",
-    "GUESSABLE",
-    "ON_REQUEST",
-    "PERSONAL",
-    "REMEDIES",
-    "Detector",
-    "Evidence",
-    "Examples",
-    "Match",
-    "Scope",
-    "Text",
-    "evidence",
-    "examples",
-    "is_secret",
-    "load",
-    "registered",
-    "run",
-]
+from gitmem.gate.detectors.text import Evidence, Match, Text
 
 
 @dataclass(frozen=True, slots=True)
 class Detector:
     """One detector.
 
-    `module`: the module with `detect` and `EXAMPLES`. `secret`: whether it can match secrets or personal data, so
+    `module`: the module with `detect`. `secret`: whether it can match secrets or personal data, so
     that it runs when only these are masked. `in_messages`: whether the commit-msg hook runs it, which must be quick
     (CI runs all detectors on messages). `guessable`: prefixes of the names of its rules whose values can be guessed
     (a number of a fixed form, a word that a person chose); no character of such a value is shown. `personal`: whether
@@ -149,12 +128,6 @@ def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
     """The function `detect` of a module, which is imported now."""
     detect: Callable[[Text], Iterator[Match]] = import_module(module).detect
     return detect
-
-
-def examples(name: str) -> dict[str, Examples]:
-    """The examples of a detector, by the name of the rule. Raises KeyError for an unknown detector."""
-    table: dict[str, Examples] = import_module(registered(name).module).EXAMPLES
-    return table
 
 
 def evidence(text: Text) -> Iterator[Evidence]:

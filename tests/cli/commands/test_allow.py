@@ -146,7 +146,7 @@ def test_a_baseline_excepts_neither_what_is_marked_as_real_nor_another_secret(ba
 
 
 def test_a_private_key_of_a_baseline_is_the_one_on_its_line(memory: Repo) -> None:
-    from gitmem.gate.detectors.secrets.examples import fake
+    from tests.detector_examples.secrets import fake
 
     head, foot = "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----"
     body = "\n".join(fake("<A>{64}") for _ in range(3))

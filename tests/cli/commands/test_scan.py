@@ -12,9 +12,9 @@ import pytest
 
 from gitmem.cli.commands import redact
 from gitmem.errors import Changed
-from gitmem.gate.detectors.secrets.examples import fake
 from gitmem.gate.tree_policies import staged_policy
 from gitmem.git.opening import open_repository
+from tests.detector_examples.secrets import fake
 from tests.harness import Repo
 from tests.samples import AWS, GITHUB
 

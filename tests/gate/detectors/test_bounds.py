@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from gitmem.gate.detectors.injection import decoding, puzzles, role_markers
-from gitmem.gate.detectors.registry import DETECTORS, Match, Text, load
+from gitmem.gate.detectors.registry import DETECTORS, load
+from gitmem.gate.detectors.text import Match, Text
 
 HOSTILE = {
     "finds of personal data": "kim.minji@acme-corp.co ",

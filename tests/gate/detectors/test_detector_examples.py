@@ -7,7 +7,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from gitmem.gate.detectors.registry import DETECTORS, ON_REQUEST, Text, examples, load
+from gitmem.gate.detectors.registry import DETECTORS, ON_REQUEST, load
+from gitmem.gate.detectors.text import Text
+from tests.detector_examples import examples
 
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 PRESENT = [name for name, detector in DETECTORS.items() if find_spec(detector.module)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from gitmem.gate.detectors.joined_strings import without_seams
-from gitmem.gate.detectors.registry import Text, load
-from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.detectors.registry import load
+from gitmem.gate.detectors.text import Text
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
+from tests.detector_examples.secrets import fake
 
 TOKEN = fake("ghp_<A>{36}")
 FIRST, SECOND = TOKEN[:20], TOKEN[20:]

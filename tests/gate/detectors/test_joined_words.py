@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gitmem.gate.detectors.joined_words import is_coined, is_numbered
-from gitmem.gate.detectors.registry import Text, load
+from gitmem.gate.detectors.registry import load
+from gitmem.gate.detectors.text import Text
 
 WORDS = "Bonfire" + ".Toffee", "skYlark" + "_Bun", "Vellum" + "&Quill", "Ham-Sandwich" + "-On-Rye", "lantern" + ".Fish7"
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors.registry import Text, load
-from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.detectors.registry import load
+from gitmem.gate.detectors.text import Text
+from tests.detector_examples.secrets import fake
 
 TOKEN = fake("<A>{40}")
 PASSWORD = "Gro" + "Vbq#19"

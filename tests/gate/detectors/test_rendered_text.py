@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.gate.detectors.escapes import APART
-from gitmem.gate.detectors.registry import Text, load
+from gitmem.gate.detectors.registry import load
 from gitmem.gate.detectors.rendered_text import as_rendered
-from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.detectors.text import Text
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
 from gitmem.gate.scan import scan_text
+from tests.detector_examples.secrets import fake
 
 TOKEN = fake("ghp_<A>{36}")
 HALVES = TOKEN[:20], TOKEN[20:]

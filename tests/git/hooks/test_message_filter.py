@@ -10,12 +10,13 @@ from dataclasses import replace
 import pytest
 
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.registry import DETECTORS, examples
+from gitmem.gate.detectors.registry import DETECTORS
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import scan
 from gitmem.git.hooks.block import script
 from gitmem.git.hooks.filters import MAY_HOLD
+from tests.detector_examples import examples
 
 QUICK = tuple(name for name, detector in DETECTORS.items() if detector.in_messages)
 SAMPLES = sorted({text for name in QUICK for rule in examples(name).values() for text in rule.flag})

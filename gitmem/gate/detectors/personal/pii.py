@@ -15,7 +15,6 @@ import string
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
@@ -31,9 +30,6 @@ from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.lazy_patterns import lazy
 from gitmem.messages import Message
-
-if TYPE_CHECKING:
-    from gitmem.gate.detectors.text import Examples
 
 _EMAIL = lazy(
     r"(?<![0-9A-Za-z_.+/:-])(?P<user>[A-Za-z0-9](?:[A-Za-z0-9._%+-]{0,62}[A-Za-z0-9_])?)@("
@@ -436,11 +432,3 @@ def detect(text: Text) -> Iterator[Match]:
     for rule, start, end in readings.rules_in_all(found, text, readings.of_personal_data(text)):
         message, mask, severity = RULES[rule]
         yield Match(rule, severity, start, end, Message("this looks like {}", message), secret=True, mask=mask)
-
-
-def __getattr__(name: str) -> dict[str, Examples]:
-    if name == "EXAMPLES":
-        from gitmem.gate.detectors.personal.examples import personal_examples
-
-        return personal_examples()
-    raise AttributeError(name)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
@@ -18,9 +17,6 @@ from gitmem.gate.detectors.secrets.features import is_uuid
 from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 from gitmem.gate.detectors.text import Match, Text, mask
 from gitmem.lazy_patterns import lazy
-
-if TYPE_CHECKING:
-    from gitmem.gate.detectors.text import Examples
 
 # Lower-case names of session cookies: servers and frameworks, then sites.
 _SESSION = word_list("session cookie")
@@ -74,11 +70,3 @@ def detect(text: Text) -> Iterator[Match]:
     counts."""
     for rule, start, end in readings.rules_in_all(_matches, text, readings.of_secrets(text)):
         yield Match(rule, Severity.BLOCK, start, end, REASONS[rule], secret=True, mask=mask(text.raw[start:end]))
-
-
-def __getattr__(name: str) -> dict[str, Examples]:
-    if name == "EXAMPLES":
-        from gitmem.gate.detectors.secrets.examples import table_examples
-
-        return table_examples("cookies")
-    raise AttributeError(name)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.secrets.features import is_placeholder
 from gitmem.gate.detectors.secrets.rule_tables import patterns
-from gitmem.gate.detectors.text import Examples, Match, Text, mask
+from gitmem.gate.detectors.text import Match, Text, mask
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -80,13 +80,3 @@ def _line(scan: ModuleType, line: str, start: int, raw: str) -> Iterator[Match]:
         else:
             shown = mask(raw[span[0] : span[1]])
         yield Match(rule, Severity.BLOCK, *span, message, secret=True, mask=shown)
-
-
-def __getattr__(name: str) -> dict[str, Examples]:
-    if name == "EXAMPLES":
-        from gitmem.gate.detectors.secrets.examples import fake
-
-        token = fake("<h>{32}-us12")
-        flag = (f"mail key {token} in use", f"메일 키는 {token} 이다")
-        return {"plugin-mailchimp-access-key": Examples(flag, ("mail key <token>", "메일 키는 금고에 있다"))}
-    raise AttributeError(name)

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.joined_words import is_told
@@ -40,9 +39,6 @@ from gitmem.gate.detectors.secrets.features import classes, is_placeholder, is_w
 from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
-
-if TYPE_CHECKING:
-    from gitmem.gate.detectors.text import Examples
 
 MASK = "[password]"
 _NEAR_BEFORE, _NEAR_BEHIND = 60, 80  # characters of a line in which a password stands by its look alone
@@ -359,11 +355,3 @@ def detect(text: Text) -> Iterator[Match]:
     """
     for rule, start, end in readings.rules_in_all(_matches, text, readings.of_passwords(text)):
         yield Match(rule, severity(rule, text.raw, start, end), start, end, REASONS[rule], secret=True, mask=MASK)
-
-
-def __getattr__(name: str) -> dict[str, Examples]:
-    if name == "EXAMPLES":
-        from gitmem.gate.detectors.secrets.examples import table_examples
-
-        return table_examples("passwords")
-    raise AttributeError(name)

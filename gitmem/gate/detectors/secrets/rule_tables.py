@@ -15,8 +15,8 @@ from gitmem.lazy_patterns import lazy
 
 
 def lines(name: str) -> list[tuple[int, str]]:
-    """(number from 1, line) of a table, without comments (`#`) and empty lines."""
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    """(number from 1, line) of a table beside this module, or at an absolute path, without comments (`#`) and empty lines."""
+    text = (Path(__file__).parent / name).read_text(encoding="utf-8")
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line and line[0] != "#"]
 
 

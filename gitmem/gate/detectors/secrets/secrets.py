@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
@@ -22,10 +21,6 @@ from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
 from gitmem.messages import Message
-
-if TYPE_CHECKING:
-    from gitmem.gate.detectors.text import Examples
-
 
 _PIECES = 6  # further pieces of one secret that a program or a terminal has cut
 
@@ -98,11 +93,3 @@ def secret_lines(text: str) -> set[int]:
         first = text.count("\n", 0, start) + 1
         lines.update(range(first, first + text.count("\n", start, end) + 1))
     return lines
-
-
-def __getattr__(name: str) -> dict[str, Examples]:
-    if name == "EXAMPLES":  # made on request: a commit does not pay for them
-        from gitmem.gate.detectors.secrets.examples import secret_examples
-
-        return secret_examples()
-    raise AttributeError(name)

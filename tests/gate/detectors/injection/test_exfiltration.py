@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gitmem.gate.detectors.registry import Text, load
+from gitmem.gate.detectors.registry import load
+from gitmem.gate.detectors.text import Text
 
 
 def found(text: str) -> list[tuple[str, str, str]]:

@@ -8,8 +8,9 @@ import pytest
 
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.personal import check_digits
-from gitmem.gate.detectors.personal.examples import personal_examples
-from gitmem.gate.detectors.registry import Scope, Text, load
+from gitmem.gate.detectors.registry import load
+from gitmem.gate.detectors.text import Scope, Text
+from tests.detector_examples.personal import personal_examples
 
 MAIL = "minji.kim" + "@" + "naver.com"
 

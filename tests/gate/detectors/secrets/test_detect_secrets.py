@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from gitmem.gate.detectors.registry import Text, examples, load
+from gitmem.gate.detectors.registry import load
 from gitmem.gate.detectors.secrets.detect_secrets import FILTERS, LEFT_OFF, detect
-from gitmem.gate.detectors.secrets.examples import fake
+from gitmem.gate.detectors.text import Text
+from tests.detector_examples import examples
+from tests.detector_examples.secrets import fake
 
 TOKEN = fake("<h>{32}-us12")
 

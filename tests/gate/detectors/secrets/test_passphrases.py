@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors.registry import Text, load
+from gitmem.gate.detectors.registry import load
+from gitmem.gate.detectors.text import Text
 
 WORDS = "amber lattice " + "winds homeward"
 

@@ -6,8 +6,9 @@ from unicodedata import normalize
 
 import pytest
 
-from gitmem.gate.detectors.registry import Text, load
+from gitmem.gate.detectors.registry import load
 from gitmem.gate.detectors.secrets.passwords import MASK
+from gitmem.gate.detectors.text import Text
 
 CHOSEN = ["Gro" + "Vbq#19", "kimchi" + "2024!", "Tr0ub4" + "dor&3"]  # split: no password stands in this file
 

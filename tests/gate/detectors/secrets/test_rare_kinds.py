@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gitmem.gate.detectors.registry import Text, load
+from gitmem.gate.detectors.registry import load
+from gitmem.gate.detectors.text import Text
 
 DIGEST = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 PASS = [

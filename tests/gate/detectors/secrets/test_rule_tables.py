@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.gate.detectors.registry import Text, load
+from gitmem.gate.detectors.registry import load
 from gitmem.gate.detectors.secrets import decision, features, rule_tables, tokens
 from gitmem.gate.detectors.secrets.rule_tables import patterns
+from gitmem.gate.detectors.text import Text
 
 FOLDER = Path(rule_tables.__file__).parent
 CACHED = (

@@ -8,17 +8,18 @@ from pathlib import Path
 import pytest
 
 import gitmem.gate.detectors
-from gitmem.gate.detectors.registry import Text, examples, load
+from gitmem.gate.detectors.registry import load
 from gitmem.gate.detectors.secrets import assignments
 from gitmem.gate.detectors.secrets import tokens as tokens_of_text
-from gitmem.gate.detectors.secrets.examples import fake
 from gitmem.gate.detectors.secrets.features import base62_crc
 from gitmem.gate.detectors.secrets.rule_tables import patterns, shapes, tokens
 from gitmem.gate.detectors.secrets.secrets import secret_lines
-from gitmem.gate.detectors.text import mask
+from gitmem.gate.detectors.text import Text, mask
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
 from gitmem.gate.scan import scan_text
+from tests.detector_examples import examples
+from tests.detector_examples.secrets import fake
 from tests.harness import SOURCE
 
 TOKEN = fake("ghp_<A>{36}")

@@ -12,6 +12,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
+from pathlib import Path
 
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.secrets.rule_tables import rows, shapes, tokens
@@ -28,6 +29,7 @@ _ALPHABET = {
     "<s>": "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "\\d": "0123456789",
 }
+TABLE = Path(__file__).with_name("examples.txt")
 _UUID = "<h>{8}-<h>{4}-<h>{4}-<h>{4}-<h>{12}"
 
 
@@ -168,11 +170,18 @@ def _value(blank: re.Match[str]) -> str:
 def table_examples(detector: str) -> dict[str, Examples]:
     """The examples of `examples.txt` for the rules of a detector."""
     texts: dict[str, dict[str, list[str]]] = {}
-    for owner, rule, how, text in rows("examples.txt", 4, keys=4):
+    for owner, rule, how, text in rows(str(TABLE), 4, keys=4):
         if owner == detector:
             full = re.sub("⟨(.+?)⟩", _value, text.replace("\\n", "\n"))
             texts.setdefault(rule, {"flag": [], "allow": []})[how].append(full)
     return {rule: Examples(tuple(some["flag"]), tuple(some["allow"])) for rule, some in texts.items()}
+
+
+def plugin_examples() -> dict[str, Examples]:
+    """Examples of one rule of detect-secrets."""
+    token = fake("<h>{32}-us12")
+    flag = (f"mail key {token} in use", f"메일 키는 {token} 이다")
+    return {"plugin-mailchimp-access-key": Examples(flag, ("mail key <token>", "메일 키는 금고에 있다"))}
 
 
 @cache
