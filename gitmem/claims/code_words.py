@@ -35,23 +35,9 @@ DATA = re.compile(  # recorded and generated files, which take longer to read th
     re.IGNORECASE,
 )
 CODE = (
-    ".py",
-    ".ts",
-    ".tsx",
-    ".js",
-    ".jsx",
-    ".go",
-    ".rs",
-    ".java",
-    ".kt",
-    ".c",
-    ".h",
-    ".cc",
-    ".cpp",
-    ".cs",
-    ".rb",
+    ".py", ".ts", ".tsx", ".js", ".jsx", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".cs", ".rb",
     ".php",
-)
+)  # fmt: skip
 RECORDED = ("cassettes/", "__snapshots__/", "node_modules/")
 LARGE_FILE_BYTES = 1 << 20  # a larger file is read only for names that no smaller one has
 MAX_FILE_BYTES = 1 << 24  # a larger file is not read

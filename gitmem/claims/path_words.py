@@ -11,21 +11,17 @@ def _words(text: str) -> frozenset[str]:
 
 EXTENSIONS = _words(
     "py pyi ipynb js jsx ts tsx mjs cjs mts cts vue svelte astro go rs java kt kts scala c h cc cpp cxx hpp hh m mm "
-    "swift rb "
-    "php cs fs fsx fsproj csproj sln slnx ex exs erl hs ml mli clj cljs lua pl pm r jl dart zig nim sh bash zsh fish "
-    "ps1 bat cmd "
-    "sql prisma graphql gql proto thrift json json5 jsonc jsonl yaml yml toml ini cfg conf env xml html htm css scss "
-    "sass less md mdx "
-    "mdc rst txt csv tsv lock tf tfvars hcl nix cmake gradle properties plist xcodeproj xcworkspace pbxproj "
-    "entitlements "
-    "svg png jpg jpeg gif ico webp pdf wasm snap tmpl tpl j2 jinja ejs hbs liquid service socket timer mod sum work "
-    "bzl bazel star mk make dockerfile template sample dist d po pot ftl strings xcstrings storyboard xib metal glsl "
-    "frag vert wgsl hlsl sol move cairo vy cu cuh ipp inl S s asm pro pri qml qrc ui ts"
+    "swift rb php cs fs fsx fsproj csproj sln slnx ex exs erl hs ml mli clj cljs lua pl pm r jl dart zig nim sh bash "
+    "zsh fish ps1 bat cmd sql prisma graphql gql proto thrift json json5 jsonc jsonl yaml yml toml ini cfg conf env "
+    "xml html htm css scss sass less md mdx mdc rst txt csv tsv lock tf tfvars hcl nix cmake gradle properties plist "
+    "xcodeproj xcworkspace pbxproj entitlements svg png jpg jpeg gif ico webp pdf wasm snap tmpl tpl j2 jinja ejs hbs "
+    "liquid service socket timer mod sum work bzl bazel star mk make dockerfile template sample dist d po pot ftl "
+    "strings xcstrings storyboard xib metal glsl frag vert wgsl hlsl sol move cairo vy cu cuh ipp inl S s asm pro pri "
+    "qml qrc ui ts"
 )  # fmt: skip
 WHOLE_NAMES = _words(
     "Makefile GNUmakefile makefile Dockerfile Containerfile Justfile justfile Procfile Gemfile Rakefile Vagrantfile "
-    "Jenkinsfile "
-    "Brewfile Podfile Fastfile Taskfile LICENSE CODEOWNERS Earthfile Tiltfile BUILD WORKSPACE Cargo.lock"
+    "Jenkinsfile Brewfile Podfile Fastfile Taskfile LICENSE CODEOWNERS Earthfile Tiltfile BUILD WORKSPACE Cargo.lock"
 )  # fmt: skip
 DOTTED_NAMES = re.compile(
     r"^\.(?:env[\w.-]*|gitignore|gitattributes|gitmodules|dockerignore|npmrc|nvmrc|node-version|python-version|"

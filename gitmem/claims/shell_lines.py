@@ -20,22 +20,9 @@ def _words(text: str) -> frozenset[str]:
 
 NODE = ("npm", "pnpm", "yarn", "bun")
 RUNNERS = (
-    "make",
-    "gmake",
-    "just",
-    "task",
-    "go-task",
-    "poe",
-    "cargo",
-    "gradle",
-    "gradlew",
-    "deno",
-    "composer",
-    "pdm",
-    "hatch",
-    "rake",
-    "mise",
-)
+    "make", "gmake", "just", "task", "go-task", "poe", "cargo", "gradle", "gradlew", "deno", "composer", "pdm",
+    "hatch", "rake", "mise",
+)  # fmt: skip
 WRAPPERS = {
     "sudo": 1, "time": 1, "env": 1, "npx": 1, "bunx": 1, "exec": 1, "nohup": 1, "dotenv": 1, "--": 1,
     "uv run": 2, "poetry run": 2, "pipenv run": 2, "pnpm exec": 2, "bundle exec": 2, "pnpm dlx": 2, "rye run": 2,
@@ -43,31 +30,26 @@ WRAPPERS = {
 }  # fmt: skip
 READERS = _words(
     "pytest python python3 node tsx ts-node bash sh zsh source . cat less head tail vim code open pip pip3 go mypy "
-    "ruff black "
-    "docker docker-compose kubectl helm deno bun ruby php java perl lua jest vitest mocha eslint prettier playwright "
-    "alembic "
-    "terraform sqlite3 psql uvicorn gunicorn streamlit flask swift xcodebuild chmod cd rg grep ls wc diff shellcheck"
+    "ruff black docker docker-compose kubectl helm deno bun ruby php java perl lua jest vitest mocha eslint prettier "
+    "playwright alembic terraform sqlite3 psql uvicorn gunicorn streamlit flask swift xcodebuild chmod cd rg grep ls "
+    "wc diff shellcheck"
 )
 MAKERS = _words("mkdir touch rm cp mv curl wget git tee ln unzip tar rsync scp ssh echo printf export")
 TOOL_WORDS = {  # words of a tool that are no script of the repository
     "npm": "install i ci add uninstall update outdated audit publish pack link init create exec view info login "
-    "logout version config cache "
-    "root bin prefix ls list prune dedupe rebuild whoami org team token access dist-tag deprecate owner search ping "
-    "doctor explain fund help set get pkg query sbom",
+    "logout version config cache root bin prefix ls list prune dedupe rebuild whoami org team token access "
+    "dist-tag deprecate owner search ping doctor explain fund help set get pkg query sbom",
     "pnpm": "install i add remove rm update up outdated audit publish pack link unlink init create exec dlx import "
-    "list ls why prune rebuild store "
-    "env config server fetch patch patch-commit deploy root bin setup licenses self-update approve-builds dedupe "
-    "help catalog",
+    "list ls why prune rebuild store env config server fetch patch patch-commit deploy root bin setup "
+    "licenses self-update approve-builds dedupe help catalog",
     "yarn": "install add remove upgrade up outdated audit publish pack link unlink init create exec dlx import list "
-    "why config cache global info "
-    "workspaces workspace set plugin dedupe node npm version bin run help constraints patch patch-commit rebuild "
-    "search stage",
+    "why config cache global info workspaces workspace set plugin dedupe node npm version bin run help "
+    "constraints patch patch-commit rebuild search stage",
     "bun": "install i add remove rm update outdated publish pack link unlink init create x upgrade pm build test "
     "audit repl patch exec help info why",
     "cargo": "add bench build b check c clean clippy doc d fetch fix fmt generate-lockfile help init install "
-    "locate-project login logout metadata miri "
-    "new owner package pkgid publish remove report run r rustc rustdoc search test t tree uninstall update vendor "
-    "verify-project version yank",
+    "locate-project login logout metadata miri new owner package pkgid publish remove report run r rustc "
+    "rustdoc search test t tree uninstall update vendor verify-project version yank",
     "deno": "run test fmt lint check compile bench cache install uninstall serve doc eval info init repl upgrade "
     "types task publish add remove",
 }  # fmt: skip
@@ -78,9 +60,8 @@ _CARGO_OPTIONS = {
 }  # fmt: skip
 VALUED = _words(
     "-C --prefix --dir --cwd --filter -F --workspace -w -f --file --makefile --justfile -j -p --package --bin "
-    "--example --test --features -m --manifest-path "
-    "-n -k --config -c --project --target --profile --env -e -x -d --working-directory --mode --port --host "
-    "--reporter -t --taskfile"
+    "--example --test --features -m --manifest-path -n -k --config -c --project --target --profile --env -e -x -d "
+    "--working-directory --mode --port --host --reporter -t --taskfile"
 )
 _OPERATOR = re.compile(r"\s*(?:&&|\|\||;|\||(?<!\S)&(?!\S))\s*")
 _PROMPT = re.compile(r"^\s*(?:[$❯➜»]|>(?=\s\w)|PS [^>]*>|!)\s+|^\s*!(?=`?\w)")

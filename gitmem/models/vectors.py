@@ -27,9 +27,8 @@ def unit(numbers: Sequence[float]) -> bytes:
 
 
 DIMS = 128  # the first numbers of a vector, which hold most of it (bench/quality.py, row "dims")
-SCALED_LENGTH = (
-    360  # length to which a vector is scaled before its numbers become signed bytes; beyond 127 they are clipped
-)
+# Length to which a vector is scaled before its numbers become signed bytes; beyond 127 they are clipped.
+SCALED_LENGTH = 360
 
 # Each number is stored as one of 16 levels, which lose least for the numbers' distribution
 # (J. Max, "Quantizing for minimum distortion", IRE Transactions on Information Theory 6(1), 1960).

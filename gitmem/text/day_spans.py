@@ -82,15 +82,8 @@ _LAST = (
     lazy(rf"(?:지난|최근)\s*{_SPAN_EASTERN}(?:간|\s*동안)?(?!\s*[전요차째])"),
 )
 _EASTERN_WEEKDAYS = ("요일", "曜", "周", "週", "星期", "礼拜", "禮拜")
-_CUES = (
-    "today",
-    "yesterday",
-    "last",
-    "past",
-    "this",
-    "ago",
-    *english.WEEKDAYS,
-)  # an English text without one of these has no relative day
+# An English text without one of these has no relative day.
+_CUES = ("today", "yesterday", "last", "past", "this", "ago", *english.WEEKDAYS)
 
 
 class Days(NamedTuple):

@@ -341,8 +341,5 @@ def _join_letters(match: re.Match[str]) -> str:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (_DROP, _drop),
-    (_MULTI, _expand),
-    (_JAMO, _recompose),
-    (_VOICED, _compose_kana),
-)
+    (_DROP, _drop), (_MULTI, _expand), (_JAMO, _recompose), (_VOICED, _compose_kana),
+)  # fmt: skip

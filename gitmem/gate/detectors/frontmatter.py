@@ -17,9 +17,8 @@ from gitmem.messages import Message
 MAX_CHARACTERS = 1 << 16  # characters of front matter
 MAX_ALIASES = 8  # anchors and aliases together: notes need none
 MAX_NESTING = 12  # depth of nested brackets
-SPEAKERS = frozenset(
-    ["user", "assistant", "context"]
-)  # begin lines of example dialogues in an agent's description, and are not keys
+# These begin lines of example dialogues in an agent's description, and are not keys.
+SPEAKERS = frozenset(["user", "assistant", "context"])
 FENCE = lazy(r"^\ufeff?---[ \t]*\r?\n")
 CLOSE = lazy(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 ALIAS = lazy(r"(?:^|(?<=[\s\[{,:-]))[&*][A-Za-z0-9_][\w.-]*(?=[\s,\]}]|$)", re.MULTILINE)

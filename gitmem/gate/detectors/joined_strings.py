@@ -30,23 +30,11 @@ _INSIDE = " \t\r\n\"'`\\{}()[],;:"  # characters that no secret ends with
 
 # A seam once blanks are left out and every quotation mark is `"`.
 _SQUEEZED = (
-    b'"+"',
-    b'"+\n"',
-    b'"\n"',
-    b'"\n+"',
-    b'"."',
-    b'".\n"',
-    b'".."',
-    b'"\n."',
-    b'"&"',
-    b'"&\n"',
-    b'"\\\n"',
-    b'"+\\\n"',
+    b'"+"', b'"+\n"', b'"\n"', b'"\n+"', b'"."', b'".\n"', b'".."', b'"\n."', b'"&"', b'"&\n"', b'"\\\n"', b'"+\\\n"',
     b"\\\n",
-)
-_BESIDE = frozenset(
-    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&*@_+/=.?-"
-)  # a seam, in a secret
+)  # fmt: skip
+# What stands beside a seam in a secret.
+_BESIDE = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&*@_+/=.?-")
 _QUOTES = bytes.maketrans(b"'`", b'""')
 
 

@@ -18,9 +18,8 @@ from gitmem.plural import counted
 MAX_LINES = 20  # lines that a hook prints at most
 MAX_MASKED_FILES = 5  # files that a refused commit names in the command that masks them
 MAX_REMEDIES = 3  # rules whose remedy a refused commit shows
-KEPT_MESSAGE = (
-    'git commit -e -F "$(git rev-parse --git-path COMMIT_EDITMSG)"'  # also in a subfolder or linked work tree
-)
+# Also in a subfolder or a linked work tree.
+KEPT_MESSAGE = 'git commit -e -F "$(git rev-parse --git-path COMMIT_EDITMSG)"'
 # Rules that a `Memory-Rewrite` trailer answers.
 TRAILER_RULES = ("log-rewritten", "memory-bulk-deletion", "merge-lost-fact")
 

@@ -12,6 +12,7 @@ import binascii
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from string import ascii_lowercase
 
 from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.prefilter import class_of, runs, utf8
@@ -46,40 +47,10 @@ _BINARY = lazy(r"(?<![01])(?:[01]{8}[ ,]?){5,}")
 _DECIMAL = lazy(r"(?<![\d.])(?:\d{2,3}[ ,;]{1,2}){9,}\d{2,3}(?![\d.])")
 _MORSE = lazy(r"(?<![.\-\w])(?:[.\-·–]{1,6}(?: ?/ ?| {1,3})){7,}[.\-·–]{1,6}")
 _REGIONAL = lazy("(?:[\U0001f1e6-\U0001f1ff][\u200b\ufe0f ]?){6,}")
-_MORSE_CODE = dict(
-    zip(
-        [
-            ".-",
-            "-...",
-            "-.-.",
-            "-..",
-            ".",
-            "..-.",
-            "--.",
-            "....",
-            "..",
-            ".---",
-            "-.-",
-            ".-..",
-            "--",
-            "-.",
-            "---",
-            ".--.",
-            "--.-",
-            ".-.",
-            "...",
-            "-",
-            "..-",
-            "...-",
-            ".--",
-            "-..-",
-            "-.--",
-            "--..",
-        ],
-        "abcdefghijklmnopqrstuvwxyz",
-        strict=True,
-    )
+_MORSE_SIGNS = (
+    ".- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --.."
 )
+_MORSE_CODE = dict(zip(_MORSE_SIGNS.split(), ascii_lowercase, strict=True))
 
 
 def _readable(data: bytes) -> str:

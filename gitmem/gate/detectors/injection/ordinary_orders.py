@@ -24,19 +24,10 @@ _THING = lazy(
 )
 _BESIDE_SECRET = frozenset(  # with one of these, sending a key is not ordinary work
     {
-        C.PLACE,
-        C.CONCEAL,
-        C.REVEAL,
-        C.AGENT,
-        C.EXECUTE,
-        C.PERSIST,
-        C.TRIGGER,
-        C.NO_ASKING,
-        C.SPREAD,
-        C.AUTHORITY,
+        C.PLACE, C.CONCEAL, C.REVEAL, C.AGENT, C.EXECUTE, C.PERSIST, C.TRIGGER, C.NO_ASKING, C.SPREAD, C.AUTHORITY,
         C.PROMPT,
     }
-)
+)  # fmt: skip
 _PUBLIC = lazy(r"\bpublic (?:ssh |pgp |gpg )?keys?\b|공개 ?키|公開鍵|公钥")
 _KEPT = lazy(
     r"\b(?:to|in|into|with) (?:the |our |a |your )?(?:[a-z']{1,20} ){0,3}(?:vault|secret manager|password manager"
@@ -84,17 +75,8 @@ _IN_A_LANGUAGE = lazy(
     r" (?:english|korean|japanese|chinese)\b|(?:日本語|英語|韓国語|中国語)で(?:書|答|回答|返)|用(?:中文|英文|英语|韩语|日语)(?:写|回答|回复)"
 )
 _BESIDE_SAVED = frozenset(C) - {
-    C.RULES,
-    C.PROMPT,
-    C.PERSIST,
-    C.MEMORY,
-    C.ORDER,
-    C.ALL,
-    C.USER,
-    C.TALK,
-    C.PLAN,
-    C.NEGATED,
-}
+    C.RULES, C.PROMPT, C.PERSIST, C.MEMORY, C.ORDER, C.ALL, C.USER, C.TALK, C.PLAN, C.NEGATED,
+}  # fmt: skip
 _BESIDE_LANGUAGE = (_BESIDE_SAVED - {C.REVEAL}) | {C.PROMPT}
 _REASON = lazy(
     r"without (?:asking|questioning|needing|giving)(?: \w+)? (?:for )?(?:a |the |any )?(?:reasons?|why|explanations?|justifications?)"

@@ -262,23 +262,10 @@ _CHAINED_OR_ADDRESS = lazy(r"(?<![a-z])(?:[a-z][a-z+]{1,10}://|www\.)([^\s<>\"')
 
 _ROT13_WORDS = frozenset(
     [
-        "gur",
-        "naq",
-        "lbh",
-        "lbhe",
-        "guvf",
-        "jvgu",
-        "sebz",
-        "gung",
-        "rirel",
-        "jura",
-        "nyjnlf",
-        "arire",
-        "vafgehpgvba",
-        "vafgehpgvbaf",
-        "flfgrz",
+        "gur", "naq", "lbh", "lbhe", "guvf", "jvgu", "sebz", "gung", "rirel", "jura", "nyjnlf", "arire",
+        "vafgehpgvba", "vafgehpgvbaf", "flfgrz",
     ]
-)
+)  # fmt: skip
 _ROT13_HINT = lazy(rf"\b(?:{'|'.join(sorted(_ROT13_WORDS))})\b")
 
 

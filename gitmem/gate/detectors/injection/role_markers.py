@@ -17,9 +17,7 @@ from gitmem.gate.detectors.text import Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
 
 _SOFT_MARKER_BOOST = 1.75  # added to the score of the text after a soft marker
-_MIN_LOG_LABELS = (
-    4  # labels such as `System:` and `user:` in one text; with so many they are how the lines of a log begin
-)
+_MIN_LOG_LABELS = 4  # labels such as `System:` in one text; with so many they are how the lines of a log begin
 _TURN = lazy(r"(?m)^(?:user|human|assistant|tool): ")
 _MAX_MARKERS = 1_000  # markers whose following text is read; a text with more is not a note
 

@@ -51,34 +51,10 @@ _SAFE_USER = lazy(
 )
 _FILE_END = frozenset(
     [
-        "png",
-        "jpg",
-        "jpeg",
-        "gif",
-        "svg",
-        "webp",
-        "css",
-        "js",
-        "ts",
-        "py",
-        "md",
-        "txt",
-        "json",
-        "yaml",
-        "yml",
-        "toml",
-        "sh",
-        "go",
-        "rs",
-        "html",
-        "whl",
-        "tgz",
-        "gz",
-        "zip",
-        "so",
-        "dll",
+        "png", "jpg", "jpeg", "gif", "svg", "webp", "css", "js", "ts", "py", "md", "txt", "json", "yaml", "yml",
+        "toml", "sh", "go", "rs", "html", "whl", "tgz", "gz", "zip", "so", "dll",
     ]
-)
+)  # fmt: skip
 
 _PHONE = lazy(
     r"(?<![0-9A-Za-z_.+-])(?:(?P<kr>(?:\+82[ -]?|0)1[016789][ .-]?\d{3,4}[ .-]?\d{4})"

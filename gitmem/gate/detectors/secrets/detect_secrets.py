@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
 LEFT_OFF = frozenset({"Base64HighEntropyString", "HexHighEntropyString", "IPPublicDetector"})
 # Its own tests of a value that need neither a file nor the network. The allowlist filter is not among them.
-FILTERS = (
-    "detect_secrets.filters.heuristic.is_sequential_string",
-    "detect_secrets.filters.heuristic.is_potential_uuid",
-    "detect_secrets.filters.heuristic.is_likely_id_string",
-    "detect_secrets.filters.heuristic.is_templated_secret",
-    "detect_secrets.filters.heuristic.is_prefixed_with_dollar_sign",
-    "detect_secrets.filters.heuristic.is_indirect_reference",
-)
+FILTERS = tuple(
+    f"detect_secrets.filters.heuristic.{name}"
+    for name in (
+        "is_sequential_string", "is_potential_uuid", "is_likely_id_string", "is_templated_secret",
+        "is_prefixed_with_dollar_sign", "is_indirect_reference",
+    )
+)  # fmt: skip
 LONGEST_LINE = 20_000  # characters; a longer line is scanned in parts
 
 
