@@ -8,11 +8,7 @@ from itertools import islice
 
 from gitmem.gate.examine import Blob
 from gitmem.gate.policy import Policy
-from gitmem.git.objects import (
-    LFS_POINTER,
-    REGULAR,
-    is_encrypted,
-)
+from gitmem.git.objects import LFS_POINTER, REGULAR, is_encrypted
 from gitmem.git.repository import Repository
 
 WINDOW = 256  # blobs read at once

@@ -28,12 +28,7 @@ from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.pushed_commits import oids_of_all_refs
 from gitmem.gate.tags_and_notes import tags_and_notes_of, tags_without_commit
 from gitmem.git import promised_objects
-from gitmem.git.objects import (
-    LINKS,
-    SYMLINK,
-    Change,
-    Commit,
-)
+from gitmem.git.objects import LINKS, SYMLINK, Change, Commit
 from gitmem.git.ranges import UNSHALLOW, PathChange, commit_ids, ensure_listable, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards

@@ -13,20 +13,11 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from gitmem.errors import Refused
+from gitmem.gate import examine
 from gitmem.gate.changes.rules import check_entry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import is_secret
 from gitmem.gate.detectors.text import Scope, Text
-from gitmem.gate.examine import (
-    MAX_MATCHES,
-    Blob,
-    DetectorRun,
-    finding_of_blob,
-    masked_excerpt,
-    merge_spans,
-    run_detectors,
-    with_fingerprint,
-)  # fmt: skip
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import REGULAR
 from gitmem.messages import Message
@@ -51,20 +42,20 @@ def scan_file_names(commits: Mapping[str, str], policy: Policy) -> NameScan:
     result = NameScan([], {})
     for name in _suspect_names(list(commits), policy):
         run = _run(name, policy=policy)
-        secrets = merge_spans([(match.start, match.end) for match in run.matches if match.secret])
+        secrets = examine.merge_spans([(match.start, match.end) for match in run.matches if match.secret])
         if secrets:
-            result.masked[name] = masked_excerpt(name, 0, len(name), secrets, nothing=False)
+            result.masked[name] = examine.masked_excerpt(name, 0, len(name), secrets, nothing=False)
         for match in run.matches:
             if match.severity is not Severity.BLOCK:
                 continue
             message = Message("in the file's name: {}", match.message)
             finding = Finding(match.rule, match.severity, name, 1, 1, 1, 1, message, commit=commits[name])
             finding = replace(finding, secret=is_secret(match), in_file_name=True)
-            result.findings.append(with_fingerprint(finding, name[match.start : match.end], policy))
+            result.findings.append(examine.with_fingerprint(finding, name[match.start : match.end], policy))
         for detector, error in run.failures:
             words = f"the detector '{detector}' failed ({error}) on the file's name, so nothing is let through"
-            blob = Blob(name, b"", commit=commits[name])
-            result.findings.append(finding_of_blob("scanner-failed", blob, words, policy))
+            blob = examine.Blob(name, b"", commit=commits[name])
+            result.findings.append(examine.finding_of_blob("scanner-failed", blob, words, policy))
     return result
 
 
@@ -86,19 +77,22 @@ def masked_name(path: str) -> str:
     return scan_file_names({path: ""}, Policy()).masked.get(path, path)
 
 
-def _run(*names: str, policy: Policy) -> DetectorRun:
+def _run(*names: str, policy: Policy) -> examine.DetectorRun:
     """The result of running all detectors on names, each followed by an empty line: as they are, and as text, each
     part of a path on a line of its own without the ending. The offsets are the same in both."""
     whole = "\n\n".join(name.replace("\n", " ") for name in names)
     parts = "\n\n".join(_as_text(name) for name in names)
-    runs = [run_detectors(Text(text, "", Scope.MESSAGE, most=MAX_MATCHES), policy) for text in {whole: 0, parts: 0}]
+    runs = [
+        examine.run_detectors(Text(text, "", Scope.MESSAGE, most=examine.MAX_MATCHES), policy)
+        for text in {whole: 0, parts: 0}
+    ]
     matches = [*runs[0].matches]
     for match in runs[-1].matches:  # one find of a rule and severity is enough of the same words
         of_rule = [m for m in matches if (m.rule, m.severity) == (match.rule, match.severity)]
         if not any([m.start < match.end and match.start < m.end for m in of_rule]):
             matches.append(match)
     failures = list({failure: 0 for run in runs for failure in run.failures})
-    return DetectorRun(matches, failures, any([run.limit_reached for run in runs]))
+    return examine.DetectorRun(matches, failures, any([run.limit_reached for run in runs]))
 
 
 def _as_text(name: str) -> str:

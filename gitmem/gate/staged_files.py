@@ -14,11 +14,7 @@ from gitmem.gate.examine import Blob, Source
 from gitmem.gate.files_before import files_before
 from gitmem.gate.imported_files import newly_imported
 from gitmem.gate.policy import Policy
-from gitmem.git.objects import (
-    LINKS,
-    is_encrypted,
-    is_git_crypt_filter,
-)
+from gitmem.git.objects import LINKS, is_encrypted, is_git_crypt_filter
 from gitmem.git.ranges import commit_ids
 from gitmem.git.repository import Repository
 

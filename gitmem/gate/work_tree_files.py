@@ -14,13 +14,7 @@ from gitmem.gate.changes import rules
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
 from gitmem.gate.policy import Policy
-from gitmem.git.objects import (
-    GITLINK,
-    LINKS,
-    REGULAR,
-    SYMLINK,
-    is_encrypted,
-)
+from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, is_encrypted
 from gitmem.git.ranges import commit_ids
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes

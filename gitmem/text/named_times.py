@@ -12,19 +12,9 @@ from datetime import date, datetime, time, timedelta
 from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
 from gitmem.messages import Message
-from gitmem.text import english
+from gitmem.text import day_spans, english
 from gitmem.text.dates import MONTH, MONTH_NAME
-from gitmem.text.day_spans import (
-    PAST_TIMES,
-    Days,
-    TimeAgo,
-    day_ago,
-    find_spans_up_to_now,
-    find_times_ago,
-    month_days,
-    span_ago,
-    weekdays_in_question,
-)
+from gitmem.text.day_spans import Days, TimeAgo
 
 FORMS = "YYYY-MM-DD, yesterday, last week, 3 days ago, 3 Nov, 어제, 지난주, 3일 전, 11월 3일"
 MAX_TIME_CHARS = 100
@@ -77,12 +67,12 @@ def named_days(text: str, now: datetime) -> Days | None:
         return Days(date.fromisoformat(text), date.fromisoformat(text))
     except ValueError:
         pass
-    for name, words, unit, count in PAST_TIMES:
+    for name, words, unit, count in day_spans.PAST_TIMES:
         if text in words or (name and text in (name, f"the {name}")):
-            return span_ago(unit, count, today)
-    if (ago := _whole_match(text, find_times_ago(text))) is not None:
+            return day_spans.span_ago(unit, count, today)
+    if (ago := _whole_match(text, day_spans.find_times_ago(text))) is not None:
         return _days(_before(ago, now), None)
-    if (last := _whole_match(text, find_spans_up_to_now(text))) is not None:
+    if (last := _whole_match(text, day_spans.find_spans_up_to_now(text))) is not None:
         return _days(_before(last, now), today)
     return _of_calendar(text, today) or _of_week(text, today)
 
@@ -104,7 +94,7 @@ def _to_the_minute(text: str, now: datetime) -> datetime | None:
     if len(text) > MAX_TIME_CHARS:
         return None
     text = " ".join(text.split()).lower()
-    ago = _whole_match(text, find_times_ago(text))
+    ago = _whole_match(text, day_spans.find_times_ago(text))
     if ago is not None and ago.unit in ("minute", "hour"):
         return _before(ago, now)
     return None
@@ -122,7 +112,7 @@ def _before(back: TimeAgo, now: datetime) -> datetime | None:
             return now - timedelta(minutes=back.number * (60 if back.unit == "hour" else 1))
         except OverflowError:
             return None
-    day = day_ago(back.unit, back.number, now.date())
+    day = day_spans.day_ago(back.unit, back.number, now.date())
     return datetime.combine(day, now.timetz()) if day is not None else None
 
 
@@ -147,7 +137,7 @@ def _of_calendar(text: str, today: date) -> Days | None:
     if not 1 <= month <= 12 or (groups.get("day") and not day) or (groups["year"] and not year):
         return None
     for candidate in [year] if year else range(today.year, max(0, today.year - MAX_YEARS_TO_LEAP_YEAR - 1), -1):
-        days = month_days(candidate, month, day)
+        days = day_spans.month_days(candidate, month, day)
         if days.first is not None and (year or days.first <= today):
             return days
     return None
@@ -158,7 +148,7 @@ def _of_week(text: str, today: date) -> Days | None:
     something else or names several."""
     if _WEEKDAY.fullmatch(text):
         text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
-    of_week, remaining = weekdays_in_question(text, text, today)
+    of_week, remaining = day_spans.weekdays_in_question(text, text, today)
     return of_week[0] if len(of_week) == 1 and not remaining.strip() else None
 
 

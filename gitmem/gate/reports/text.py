@@ -7,14 +7,7 @@ from collections.abc import Callable
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.remedies import ROTATE, remedy
-from gitmem.gate.reports.finding_words import (
-    IN_MESSAGE,
-    commit_mark,
-    has_committed_secret,
-    one_line,
-    order,
-    summary,
-)  # fmt: skip
+from gitmem.gate.reports.finding_words import IN_MESSAGE, commit_mark, has_committed_secret, one_line, order, summary
 from gitmem.gate.scan import Report
 
 
