@@ -20,7 +20,6 @@ from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.gate.exceptions import fingerprint
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.lazy_patterns import lazy
-from gitmem.paths import kind
 
 MAX_FINDINGS = 60  # findings reported one by one for a file
 MAX_MATCHES = 6_000  # matches of one detector in one text; a text with more is refused and not scanned to the end
@@ -177,7 +176,7 @@ def inspect(
     time without them.
     """
     scope = _scope_of(path, policy)
-    subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most, scores=scores)
+    subject = Text(text, path, scope, exhaustive=exhaustive, most=most, scores=scores)
     cached: dict[str, list[Match]] = {}
     matches, failures, limit_reached = run_detectors(subject, policy, cached)
     if "\0" in text:  # a secret that NUL bytes split is found in the text without them

@@ -8,10 +8,12 @@ that is encoded as a whole is left to the detector of encoded text.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
+from gitmem.gate.detectors.folding import OffsetMap
 from gitmem.lazy_patterns import lazy
 
 # A line with one of these is read again; one with an escaped line end alone is not.
@@ -40,25 +42,24 @@ def _read(sign: re.Match[str]) -> str:
             return value
 
 
-class Plain(NamedTuple):
-    """Some lines of a text, read without escapes, and the way back to the text.
+class Spelling(NamedTuple):
+    """A part of a text, start..end, that reads as `shown`."""
 
-    `text`: these lines. They consist of parts: `starts` has the offset of each part in `text`, `places` its offset in
-    the whole text, in order. `gaps`: the offsets at which `APART` separates two lines that are not adjacent in the
-    whole text. `ends`: start of a part that the whole text spells in another way -> the offset at which that spelling
-    ends.
+    start: int
+    end: int
+    shown: str
+
+
+class Plain(NamedTuple):
+    """Some lines of a text as they read, and the way back to the text.
+
+    `text`: these lines. `offsets`: the map from `text` to the whole text. `gaps`: the offsets at which `APART`
+    separates two lines that are not adjacent in the whole text.
     """
 
     text: str
-    starts: list[int]
-    places: list[int]
+    offsets: OffsetMap
     gaps: list[int]
-    ends: dict[int, int]
-
-    def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        """The half-open range of the whole text that a half-open range of `text`, not empty, comes from."""
-        last = self._index(end - 1)
-        return self._place(start), self.ends.get(self.starts[last], self._place(end - 1) + 1)
 
     def finds(
         self, finds: Iterable[_Find], span: Callable[[_Find], tuple[int, int]]
@@ -69,55 +70,40 @@ class Plain(NamedTuple):
             start, end = span(find)
             gap = bisect_left(self.gaps, start - len(APART) + 1)
             if start < end and (gap == len(self.gaps) or self.gaps[gap] >= end):
-                yield (*self.to_raw(start, end), find)
-
-    def _index(self, offset: int) -> int:
-        return bisect_right(self.starts, offset) - 1
-
-    def _place(self, offset: int) -> int:
-        """The raw offset of an offset of the plain text; inside a decoded escape it is where the escape begins."""
-        index = self._index(offset)
-        start = self.starts[index]
-        if start in self.ends:
-            return self.places[index]
-        return self.places[index] + offset - start
+                yield (*self.offsets.to_raw(start, end), find)
 
 
-class PlainLines:
-    """Builds a `Plain` of the text `raw`: `take` adds a part, `gap` marks text that is left out, `finish` returns the
-    `Plain`. The parts are added in the order of the text."""
+def as_read(raw: str, spellings: Sequence[Spelling]) -> Plain | None:
+    """The lines of `raw` that hold one of `spellings`, each as it reads; None without any. `spellings`: in order,
+    without overlaps. Linear in the text."""
+    if not spellings:
+        return None
+    parts: list[str] = []
+    offsets, gaps = OffsetMap(), []
+    length = read_end = 0
 
-    def __init__(self, raw: str) -> None:
-        self._raw = raw
-        self._parts: list[str] = []
-        self._plain = Plain("", [], [], [], {})
-        self._size = 0
-
-    def take(self, part: str, place: int, end: int | None = None) -> None:
-        """Add `part`, which begins at offset `place` of the text; an empty part is ignored. `end`: the offset at which
-        the text's own spelling of the part ends, None when the text has it in the same spelling."""
+    def take(part: str, start: int, end: int, *, copied: bool = True) -> None:
+        nonlocal length
         if part:
-            if end is not None:
-                self._plain.ends[self._size] = end
-            self._parts.append(part)
-            self._plain.starts.append(self._size)
-            self._plain.places.append(place)
-            self._size += len(part)
+            offsets.add(length, start, end, copied=copied)
+            parts.append(part)
+            length += len(part)
 
-    def gap(self, place: int) -> None:
-        """Record that the text between `place` and the next part was left out, so that the lines on both sides are not
-        adjacent."""
-        self._plain.gaps.append(self._size)
-        self.take(APART, place - 1)
+    def leave_gap(place: int) -> None:
+        gaps.append(length)
+        take(APART, place - 1, place - 1 + len(APART))
 
-    def finish(self, end: int) -> Plain | None:
-        """The `Plain` of all parts; None if none was added. `end`: the offset in the whole text at which the last part
-        ends."""
-        if self._parts and end < len(self._raw):
-            self.gap(end)
-        if not self._parts:
-            return None
-        return self._plain._replace(text="".join(self._parts))
+    for spelling, following in pairwise([*spellings, Spelling(len(raw), len(raw), "")]):
+        line_start = raw.rfind("\n", read_end, spelling.start) + 1 or read_end
+        if 0 < read_end < line_start:
+            leave_gap(read_end)
+        take(raw[line_start : spelling.start], line_start, spelling.start)
+        take(spelling.shown, spelling.start, spelling.end, copied=False)
+        read_end = raw.find("\n", spelling.end, following.start) + 1 or following.start
+        take(raw[spelling.end : read_end], spelling.end, read_end)
+    if read_end < len(raw):
+        leave_gap(read_end)
+    return Plain("".join(parts), offsets, gaps)
 
 
 def without_escapes(raw: str) -> Plain | None:
@@ -125,18 +111,11 @@ def without_escapes(raw: str) -> Plain | None:
     escapes; None when it has none. Linear in the text."""
     if "\\" not in raw and "%22" not in raw and "&" not in raw:
         return None
-    lines = PlainLines(raw)
-    read_end = 0
+    spellings: list[Spelling] = []
+    line_end = 0
     for hint in _HINT.finditer(raw):
-        if hint.start() < read_end:
-            continue
-        copied_end = raw.rfind("\n", read_end, hint.start()) + 1 or read_end
-        if 0 < read_end < copied_end:
-            lines.gap(read_end)
-        read_end = raw.find("\n", hint.end()) + 1 or len(raw)
-        for sign in _SIGN.finditer(raw, copied_end, read_end):
-            lines.take(raw[copied_end : sign.start()], copied_end)
-            lines.take(_read(sign), sign.start(), sign.end())
-            copied_end = sign.end()
-        lines.take(raw[copied_end:read_end], copied_end)
-    return lines.finish(read_end)
+        if hint.start() >= line_end:
+            line_start = raw.rfind("\n", 0, hint.start()) + 1
+            line_end = raw.find("\n", hint.end()) + 1 or len(raw)
+            spellings += [Spelling(*sign.span(), _read(sign)) for sign in _SIGN.finditer(raw, line_start, line_end)]
+    return as_read(raw, spellings)

@@ -13,7 +13,8 @@ import string
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 
 from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.prefilter import kinds_table, plain
@@ -94,38 +95,33 @@ def _one_to_one() -> dict[int, int | str]:
 
 
 class OffsetMap:
-    """A map from offsets of the normalised text to the raw one: pieces (start in norm, start in raw, end in raw,
-    copied?) in order. A copied piece has the same characters in both."""
-
-    __slots__ = ("_copied", "_norm", "_raw", "_raw_end")
+    """A map from offsets of a rewritten text to the text before: pieces (start in the rewritten text, start and end
+    before, copied?) in order. A copied piece has the same characters in both."""
 
     def __init__(self) -> None:
-        self._norm: list[int] = []
-        self._raw: list[int] = []
-        self._raw_end: list[int] = []
-        self._copied: list[bool] = []
+        self._starts: list[int] = []
+        self._pieces: list[tuple[int, int, bool]] = []
 
-    def add(self, norm: int, raw: int, raw_end: int, *, copied: bool) -> None:
-        """Append a piece: its start in the normalised text, its start and end in the raw one, whether it was copied.
+    def add(self, start: int, before: int, before_end: int, *, copied: bool) -> None:
+        """Append a piece: its start in the rewritten text, its start and end in the text before, whether it was copied.
         The pieces have to come in the order of their offsets."""
-        self._norm.append(norm)
-        self._raw.append(raw)
-        self._raw_end.append(raw_end)
-        self._copied.append(copied)
+        self._starts.append(start)
+        self._pieces.append((before, before_end, copied))
 
     def _at(self, offset: int) -> tuple[int, int]:
-        """The half-open raw range of a character of the normalised text: one character in a copied piece, otherwise the
-        whole piece. An offset behind a copied piece counts as the end of the piece."""
-        index = max(0, bisect_right(self._norm, offset) - 1)
-        if not self._norm:
+        """The half-open range before of a character of the rewritten text: one character in a copied piece, otherwise
+        the whole piece. An offset behind a copied piece counts as the end of the piece."""
+        if not self._starts:
             return offset, offset + 1
-        if self._copied[index]:
-            raw = min(self._raw[index] + offset - self._norm[index], self._raw_end[index])
-            return raw, raw + 1
-        return self._raw[index], self._raw_end[index]
+        index = max(0, bisect_right(self._starts, offset) - 1)
+        before, before_end, copied = self._pieces[index]
+        if copied:
+            before = min(before + offset - self._starts[index], before_end)
+            before_end = before + 1
+        return before, before_end
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        """The half-open range of the raw text that a half-open range of the normalised text comes from.
+        """The half-open range of the text before that a half-open range of the rewritten text comes from.
 
         A piece that was not copied counts as a whole. An empty range gives an empty one; a map without pieces gives the
         same range back.
@@ -137,98 +133,73 @@ class OffsetMap:
         return first, max(last, first + 1)
 
 
-class _Step(OffsetMap):
-    """The map of one rewriting of a text. It is computed when the first offset is asked for."""
+@dataclass(frozen=True)
+class Rewriting:
+    """One step of a normalisation: each match of `pattern` in `text` was replaced by the result of `write`."""
 
-    __slots__ = ("_args", "_made")
+    text: str
+    pattern: re.Pattern[str]
+    write: Callable[[re.Match[str]], str]
 
-    def __init__(self, text: str, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]) -> None:
-        super().__init__()
-        self._args = (text, pattern, write)
-        self._made = False
-
-    def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        if not self._made:
-            self._made = True
-            text, pattern, write = self._args
-            copied_end = length = 0
-            for match in pattern.finditer(text):
-                written = write(match)
-                if written == match.group():
-                    continue
-                first, last = match.span()
-                if first > copied_end:
-                    self.add(length, copied_end, first, copied=True)
-                    length += first - copied_end
-                if written:
-                    self.add(length, first, last, copied=False)
-                    length += len(written)
-                copied_end = last
-            self.add(length, copied_end, len(text), copied=True)
-        return super().to_raw(start, end)
+    @cached_property
+    def offsets(self) -> OffsetMap:
+        """The map back to `text`, made when the first offset is asked for."""
+        offsets = OffsetMap()
+        copied_end = length = 0
+        for match in self.pattern.finditer(self.text):
+            written = self.write(match)
+            if written == match.group():
+                continue
+            first, last = match.span()
+            if first > copied_end:
+                offsets.add(length, copied_end, first, copied=True)
+                length += first - copied_end
+            if written:
+                offsets.add(length, first, last, copied=False)
+                length += len(written)
+            copied_end = last
+        offsets.add(length, copied_end, len(self.text), copied=True)
+        return offsets
 
 
-def _rewrite(
-    text: str, pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]
-) -> tuple[str, OffsetMap | None]:
-    """Replace each match of a pattern by the result of `write`: (new text, map of its offsets back to `text`). The map
-    is None when the text did not change."""
-    rewritten = pattern.sub(write, text)
-    if rewritten == text:
-        return (text, None)
-    return (rewritten, _Step(text, pattern, write))
-
-
-def _compose(outer: OffsetMap | None, inner: OffsetMap | None) -> OffsetMap | None:
-    """The map that applies `inner`, then `outer`; None (no change) counts as the identity."""
-    if outer is None or inner is None:
-        return outer or inner
-    return _Chain(outer, inner)
-
-
-class _Chain(OffsetMap):
-    """Two maps in a row: norm -> middle -> raw."""
-
-    __slots__ = ("_first", "_second")
-
-    def __init__(self, first: OffsetMap, second: OffsetMap) -> None:
-        super().__init__()
-        self._first, self._second = first, second
-
-    def to_raw(self, start: int, end: int) -> tuple[int, int]:
-        return self._first.to_raw(*self._second.to_raw(start, end))
-
-
-def normalise(raw: str) -> tuple[str, OffsetMap | None]:
-    """(normalised text, map back to `raw`); the map is None when no character moved.
+def normalise(raw: str) -> tuple[str, list[Rewriting]]:
+    """(normalised text, the steps that moved characters, in order). No step when offsets of the text are those of `raw`.
 
     Linear in the length of the text; plain text costs one scan.
     """
     text = raw
-    offsets: OffsetMap | None = None
-    if not _plain_ascii(text) and _ODD.search(text):
+    rewritings: list[Rewriting] = []
+
+    def rewrite(pattern: re.Pattern[str], write: Callable[[re.Match[str]], str]) -> None:
+        nonlocal text
+        rewritten = pattern.sub(write, text)
+        if rewritten != text:
+            rewritings.append(Rewriting(text, pattern, write))
+            text = rewritten
+
+    is_plain_ascii = text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
+    if not is_plain_ascii and _ODD.search(text):
         if text.isascii():
-            text = _controls(text)
+            text = re.sub("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]", " ", text)
         else:
             text = text.translate(_one_to_one())
         if "\r" in text:
             text = re.sub("\r(?!\n)", "\n", text)
         for pattern, write in _STEPS:
-            text, moved = _rewrite(text, pattern, write)
-            offsets = _compose(offsets, moved)
+            rewrite(pattern, write)
         if _FOREIGN.search(text):
-            unmask: Callable[[re.Match[str]], str] = _unmask
+            shortest = _SHORTEST_DISGUISE
             if _SCRIPTS_MEET.search(text):
-                unmask = _unmask_all
-            text = _MIXED.sub(unmask, text)
+                shortest = 1
+            text = _MIXED.sub(partial(_unmask, shortest=shortest), text)
     elif "’" in text or "“" in text or "‘" in text:
         text = text.translate(_QUOTES)
     if _may_be_spaced(text) and _SPACED_HINT.search("\n" + text):
-        text, moved = _rewrite(text, _SPACED, _join_letters)
-        offsets = _compose(offsets, moved)
-    return text, offsets
+        rewrite(_SPACED, _join_letters)
+    return text, rewritings
 
 
+_SHORTEST_DISGUISE = 5  # letters of a word of look-alike letters, in a text without a word that mixes scripts
 # `a`: a letter (`plain` writes a character outside ASCII as `?`); a space: a separator of spaced letters; `0`: the rest.
 _APART = kinds_table({b"a": string.ascii_letters.encode() + b"?", b" ": b" \t._*|/,+~-"}, b"0")
 
@@ -242,26 +213,10 @@ def _may_be_spaced(text: str) -> bool:
     return b" a a " in marks or b" a  a " in marks or b" a   a " in marks
 
 
-def _plain_ascii(text: str) -> bool:
-    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
-
-
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"'})
 
 
-def _controls(text: str) -> str:
-    return re.sub("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]", " ", text)
-
-
-def _drop(match: re.Match[str]) -> str:
-    return ""
-
-
-def _expand(match: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", match.group())
-
-
-def _unmask(match: re.Match[str], shortest: int = 5) -> str:
+def _unmask(match: re.Match[str], shortest: int) -> str:
     """A word of mixed scripts, or of at least `shortest` look-alike letters, as the Latin word that it imitates. A word
     with a letter that imitates no Latin one stays."""
     word = match.group()
@@ -271,11 +226,6 @@ def _unmask(match: re.Match[str], shortest: int = 5) -> str:
     if folded.isascii() and (_LATIN_LETTER.search(word) or len(word) >= shortest):
         return folded
     return word
-
-
-def _unmask_all(match: re.Match[str]) -> str:
-    """`_unmask` for a text in which another word mixes scripts: then short look-alike words are replaced too."""
-    return _unmask(match, 1)
 
 
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
@@ -292,10 +242,6 @@ def _recompose(match: re.Match[str]) -> str:
             return run
         composed = compose_letters(run)
     return composed
-
-
-def _compose_kana(match: re.Match[str]) -> str:
-    return unicodedata.normalize("NFC", match.group())
 
 
 def compose_letters(run: str) -> str:
@@ -341,5 +287,8 @@ def _join_letters(match: re.Match[str]) -> str:
 
 
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (_DROP, _drop), (_MULTI, _expand), (_JAMO, _recompose), (_VOICED, _compose_kana),
-)  # fmt: skip
+    (_DROP, lambda match: ""),
+    (_MULTI, lambda match: unicodedata.normalize("NFKC", match.group())),
+    (_JAMO, _recompose),
+    (_VOICED, lambda match: unicodedata.normalize("NFC", match.group())),
+)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from gitmem.gate.detectors.escapes import Plain, PlainLines
+from gitmem.gate.detectors.escapes import Plain, Spelling, as_read
 from gitmem.gate.detectors.prefilter import places, plain, present
 from gitmem.lazy_patterns import lazy
 
@@ -65,22 +65,6 @@ def _seams(raw: str) -> list[re.Match[str]]:
 def without_seams(raw: str) -> Plain | None:
     """The lines of `raw` in which a program joins strings (`"ab" + "cd"`), read as the joined string (`"abcd"`); None
     when it has none. Linear in the text."""
-    seams: list[re.Match[str]] = []
-    if _may_have(raw):
-        seams = _seams(raw)
-    lines = PlainLines(raw)
-    read_end = 0
-    for number, seam in enumerate(seams):
-        if seam.start() < read_end:
-            continue
-        line_start = raw.rfind("\n", read_end, seam.start()) + 1 or read_end
-        if 0 < read_end < line_start:
-            lines.gap(read_end)
-        following = len(raw)
-        if number + 1 < len(seams):
-            following = seams[number + 1].start()
-        line_end = raw.find("\n", seam.end()) + 1 or len(raw)
-        read_end = min(following, line_end)
-        lines.take(raw[line_start : seam.start()], line_start)
-        lines.take(raw[seam.end() : read_end], seam.end())
-    return lines.finish(read_end)
+    if not _may_have(raw):
+        return None
+    return as_read(raw, [Spelling(*seam.span(), "") for seam in _seams(raw)])

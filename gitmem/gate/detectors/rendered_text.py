@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gitmem.gate.detectors import folding
-from gitmem.gate.detectors.escapes import Plain, PlainLines
+from gitmem.gate.detectors.escapes import Plain, Spelling, as_read
 from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, has_byte, kinds_table, plain, table
 from gitmem.lazy_patterns import lazy
 
@@ -169,18 +169,4 @@ def as_rendered(raw: str) -> Plain | None:
     text."""
     if not has_byte(raw, _BEGINS):
         return None
-    signs = _signs(raw)
-    lines = PlainLines(raw)
-    read_end = 0
-    for number, sign in enumerate(signs):
-        line_start = raw.rfind("\n", read_end, sign.start) + 1 or read_end
-        if 0 < read_end < line_start:
-            lines.gap(read_end)
-        following = len(raw)
-        if number + 1 < len(signs):
-            following = signs[number + 1].start
-        read_end = raw.find("\n", sign.end, following) + 1 or following
-        lines.take(raw[line_start : sign.start], line_start)
-        lines.take(sign.shown, sign.start, sign.end)
-        lines.take(raw[sign.end : read_end], sign.end)
-    return lines.finish(read_end)
+    return as_read(raw, [Spelling(sign.start, sign.end, sign.shown) for sign in _signs(raw)])

@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from gitmem.gate.detectors import folding
 from gitmem.gate.detectors.finding import Severity
@@ -98,7 +100,7 @@ class Text:
 
     `raw`: the decoded text with its byte-order mark. `norm`: its normalised form. `folded`: `norm` in lower case, with
     digits that stand for letters replaced by the letters, at the same offsets. `path`: repository-relative, "" for a
-    text that is not a file (a decoded part of one). `kind`: the value of `paths.Kind` of the path.
+    text that is not a file (a decoded part of one).
 
     `exhaustive`: whether every match is needed, each as small as possible, because all will be masked. Otherwise a
     detector may report equal sentences once, stop after some tens of matches and report a longer place, for a person to
@@ -107,17 +109,11 @@ class Text:
     whether a detector has read `exhaustive`.
     """
 
-    __slots__ = (
-        *("_exhaustive", "_folded", "_line_starts", "_map", "_norm"),
-        *("asked", "kind", "most", "path", "raw", "scope", "scores"),
-    )
-
     def __init__(
         self,
         raw: str,
         path: str = "",
         scope: Scope = Scope.MEMORY,
-        kind: str = "",
         *,
         exhaustive: bool = False,
         most: int | None = None,
@@ -126,18 +122,12 @@ class Text:
         self.raw = raw
         self.path = path
         self.scope = scope
-        self.kind = kind
         self.asked = False
         self.most = most
-        if scores is None:
-            self.scores = {}
-        else:
+        self.scores: dict[tuple[str, str, str], float] = {}
+        if scores is not None:
             self.scores = scores
         self._exhaustive = exhaustive
-        self._norm: str | None = None
-        self._folded: str | None = None
-        self._map: folding.OffsetMap | None = None
-        self._line_starts: list[int] | None = None
 
     @property
     def exhaustive(self) -> bool:
@@ -148,48 +138,37 @@ class Text:
 
     def exhaustively(self) -> Text:
         """The same text with `exhaustive` true. Both share the derived values and the scores."""
-        copy = Text(self.raw, self.path, self.scope, self.kind, exhaustive=True, most=self.most, scores=self.scores)
-        copy._norm, copy._map, copy._folded, copy._line_starts = (
-            self._norm, self._map, self._folded, self._line_starts,
-        )  # fmt: skip
-        return copy
+        other = copy(self)
+        other._exhaustive = True
+        return other
+
+    @cached_property
+    def _normalised(self) -> tuple[str, list[folding.Rewriting]]:
+        return folding.normalise(self.raw)
 
     @property
     def norm(self) -> str:
         """The normalised text, made when it is first asked for."""
-        if self._norm is None:
-            self._norm, self._map = folding.normalise(self.raw)
-        return self._norm
+        return self._normalised[0]
 
-    @property
+    @cached_property
     def folded(self) -> str:
         """The normalised text in lower case with leetspeak undone. It has the length, and so the offsets, of `norm`."""
-        if self._folded is None:
-            lowered = self.norm.lower()
-            if len(lowered) != len(self.norm):  # a few letters grow in lower case: keep the offsets
-                lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.norm)
-            self._folded = unleet(lowered)
-        return self._folded
-
-    @property
-    def changed(self) -> bool:
-        """Whether normalisation changed the offsets (characters removed, added or joined), which is a sign of disguise
-        or of typography."""
-        return self.norm is not self.raw and self._map is not None
+        lowered = self.norm.lower()
+        if len(lowered) != len(self.norm):  # a few letters grow in lower case: keep the offsets
+            lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in self.norm)
+        return unleet(lowered)
 
     def to_raw(self, start: int, end: int) -> tuple[int, int]:
         """The half-open range of `raw` from which the half-open range start..end of `norm` was made."""
-        self.norm  # noqa: B018  (computes the map)
-        if self._map is None:
-            return start, end
-        return self._map.to_raw(start, end)
+        for rewriting in reversed(self._normalised[1]):
+            start, end = rewriting.offsets.to_raw(start, end)
+        return start, end
 
-    @property
+    @cached_property
     def line_starts(self) -> list[int]:
         """Offset in `raw` of the first character of each line (lines end with LF, as Git counts them)."""
-        if self._line_starts is None:
-            self._line_starts = [0, *(m.end() for m in re.finditer("\n", self.raw))]
-        return self._line_starts
+        return [0, *(m.end() for m in re.finditer("\n", self.raw))]
 
     @property
     def lines(self) -> Iterator[tuple[int, str]]:

@@ -40,7 +40,7 @@ def test_each_character_leads_back_to_what_it_was_read_from(raw: str) -> None:
         assert plain is not None
         if any(gap <= at < gap + len(APART) for gap in plain.gaps):
             continue
-        start, end = plain.to_raw(at, at + 1)
+        start, end = plain.offsets.to_raw(at, at + 1)
         assert ends <= start < end <= len(raw)
         assert raw[start] == char or raw[start] in "\\%&"
         ends = end

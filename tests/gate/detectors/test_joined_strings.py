@@ -51,7 +51,7 @@ def test_every_offset_leads_back_to_the_character_it_came_from() -> None:
     read = without_seams(text)
     assert read is not None and read.text == 'k = "abcd"\ntwo "efgh" three\n'
     for at, sign in enumerate(read.text):
-        start, end = read.to_raw(at, at + 1)
+        start, end = read.offsets.to_raw(at, at + 1)
         assert text[start:end] == sign
 
 

@@ -148,7 +148,7 @@ def test_each_character_leads_back_to_what_it_was_read_from(raw: str) -> None:
         assert read is not None
         if any(gap <= at < gap + len(APART) for gap in read.gaps):
             continue
-        start, end = read.to_raw(at, at + 1)
+        start, end = read.offsets.to_raw(at, at + 1)
         assert ends <= start < end <= len(raw)
         assert raw[start:end] == char or raw[start] in "\\&<"
         ends = end
