@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from gitmem.gate.detectors import registry, rule_file
 from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.spans import merge_spans
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.gate.exceptions import fingerprint
 from gitmem.gate.policy import MESSAGE, Policy
@@ -490,14 +491,3 @@ def mask(secret: str, *, nothing: bool = False) -> str:
     if nothing or shown < 4 or not (head.isascii() and head.isprintable()):
         head = ""
     return head + "[…]"
-
-
-def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Half-open ranges, sorted, in which ranges that overlap or touch are joined into one."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        else:
-            merged.append((start, end))
-    return merged

@@ -17,6 +17,7 @@ from gitmem.gate import examine
 from gitmem.gate.changes.rules import check_entry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import is_secret
+from gitmem.gate.detectors.spans import merge_spans
 from gitmem.gate.detectors.text import Scope, Text
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import REGULAR
@@ -42,7 +43,7 @@ def scan_file_names(commits: Mapping[str, str], policy: Policy) -> NameScan:
     result = NameScan([], {})
     for name in _suspect_names(list(commits), policy):
         run = _run(name, policy=policy)
-        secrets = examine.merge_spans([(match.start, match.end) for match in run.matches if match.secret])
+        secrets = merge_spans([(match.start, match.end) for match in run.matches if match.secret])
         if secrets:
             result.masked[name] = examine.masked_excerpt(name, 0, len(name), secrets, nothing=False)
         for match in run.matches:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
+from gitmem.gate.detectors.spans import merge_spans
+
 
 @lru_cache(maxsize=6)
 def plain(text: str) -> bytes:
@@ -101,17 +103,9 @@ def numbered(text: str, before: int, after: int) -> str:
 
     A word that is not in the result stands near no number. Offsets are not those of `text`.
     """
-    parts: list[str] = []
-    first = last = -1
-    for match in _CLUSTER.finditer(plain(text).translate(DIGIT)):
-        if last < 0 or match.start() - before > last:
-            if last >= 0:
-                parts.append(text[first:last])
-            first = max(0, match.start() - before)
-        last = match.end() + after
-    if last >= 0:
-        parts.append(text[first:last])
-    return "\n".join(parts)
+    clusters = _CLUSTER.finditer(plain(text).translate(DIGIT))
+    spans = merge_spans((max(0, match.start() - before), match.end() + after) for match in clusters)
+    return "\n".join([text[first:last] for first, last in spans])
 
 
 CJK = table(bytes(range(0xE3, 0xEE)))  # the first bytes of kana, Han and Hangul

@@ -27,6 +27,7 @@ from gitmem.gate.detectors.personal import (
 )
 from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, kinds_table, numbered, plain, runs, table
 from gitmem.gate.detectors.secrets.candidates import candidates
+from gitmem.gate.detectors.spans import line_around
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.lazy_patterns import lazy
 from gitmem.messages import Message
@@ -162,6 +163,7 @@ _HOMES = (
         r"\bP\.? ?O\.? Box \d{1,6}\b|\b(?:Apt|Flat)\.? #?\d{1,4}[A-Z]?,? [A-Z][a-z]{2,15}(?: [A-Z][a-z]{2,15}){0,2}"), _LIVES),
 )  # fmt: skip
 _ADDRESS_WORD = lazy(r"address|lives|home|ship|deliver|mail to|moved to", re.IGNORECASE)
+_REACH = 200  # characters of a line on each side of a place in which a context word may stand
 _WORDS_BEFORE, _WORDS_AFTER = 110, 60  # characters around a number in which the words for it stand
 _BEFORE = 10  # characters before a long number that can belong to it: `GB29NWBK` and a blank or two
 _FEWEST = 9  # digits of the shortest number of a rule
@@ -175,19 +177,9 @@ _NUMERIC = class_of("0-9", *" ().-")
 _LONG_NUMBER = lazy(r"\d[\d ().-]{6,60}\d")
 
 
-def _line(raw: str, at: int) -> tuple[int, int]:
-    """(start, end) of the line around an offset, at most 200 characters on each side: where a context word may
-    stand."""
-    last = raw.find("\n", at, at + 200)
-    if last < 0:
-        last = at + 200
-    first = raw.rfind("\n", max(0, at - 200), at)
-    return max(first, at - 200, 0), last
-
-
 def _has_context_word(word: re.Pattern[str], raw: str, at: int) -> bool:
     """Whether a match of the pattern `word` is on the line of the offset `at`."""
-    first, last = _line(raw, at)
+    first, last = line_around(raw, at, at, _REACH, _REACH)
     starts, ends = _places(word, raw)
     nearest = bisect_left(starts, first)
     return nearest < len(starts) and ends[nearest] <= last
@@ -281,7 +273,8 @@ def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
         ):
             yield "card-number", *match.span()
             yield from (
-                ("card-number", *code.span("code")) for code in _CARD_CODE.finditer(raw, *_line(raw, match.start()))
+                ("card-number", *code.span("code"))
+                for code in _CARD_CODE.finditer(raw, *line_around(raw, match.start(), match.start(), _REACH, _REACH))
             )
     for match in _CHINESE_ID.finditer(raw, first, last):
         if check_digits.chinese_id(match.group()):

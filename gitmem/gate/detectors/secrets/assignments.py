@@ -24,7 +24,7 @@ from gitmem.gate.detectors.secrets.features import (
     kind_of,
 )
 from gitmem.gate.detectors.secrets.rule_tables import label_pattern, patterns, service_names, word_list
-from gitmem.gate.detectors.spans import Spans
+from gitmem.gate.detectors.spans import Spans, line_around
 from gitmem.lazy_patterns import lazy
 
 # On lower-case text: the stem of a word for a secret.
@@ -230,10 +230,7 @@ def _handled(
         return  # its own name says what it is
     if not is_secret(Candidate(Place.LINE, text, *match.span())):
         return
-    first = low.rfind("\n", max(0, start - 400), start) + 1 or max(0, start - 400)
-    last = low.find("\n", end, end + 400)
-    if last < 0:
-        last = min(len(low), end + 400)
+    first, last = line_around(low, start, end, 400, 400)
     behind = text[end : end + 2].lstrip(" `")
     cell = low[first:start].lstrip(" \t>").startswith("|") and len(value) >= 32 and behind.startswith("|")
     if cell and patterns.base58_address.match(value) and patterns.hex_address.search(low, first, last):

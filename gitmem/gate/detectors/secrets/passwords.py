@@ -37,7 +37,7 @@ from gitmem.gate.detectors.secrets.decision import (
 )
 from gitmem.gate.detectors.secrets.features import classes, is_placeholder, is_words
 from gitmem.gate.detectors.secrets.rule_tables import patterns, word_list
-from gitmem.gate.detectors.spans import Spans
+from gitmem.gate.detectors.spans import Spans, line_around
 from gitmem.gate.detectors.text import Match, Text
 
 MASK = "[password]"
@@ -139,7 +139,7 @@ def _beside_word(text: str, low: str, digits: bytes, word: re.Match[str]) -> tup
 def _is_step(text: str, start: int, join: re.Match[str]) -> bool:
     """Whether a short word at `start` is a step in a row of steps ("draft → second pass → review"): an arrow joins it
     to what follows, and another arrow stands before it on its line."""
-    first = text.rfind("\n", max(0, start - _NEAR_BEHIND), start) + 1 or max(0, start - _NEAR_BEHIND)
+    first, _ = line_around(text, start, start, _NEAR_BEHIND, 0)
     return patterns.arrow.search(join["op"]) is not None and patterns.arrow.search(text, first, start) is not None
 
 
@@ -214,10 +214,7 @@ def _its(text: str, name_end: int) -> Iterator[Span]:
 def _near(text: str, start: int, end: int) -> Iterator[Span]:
     """The spans of values that look like a password (a symbol among letters and digits) on the line of the word at
     start..end, at most _NEAR_BEFORE characters before the word and _NEAR_BEHIND behind it."""
-    first = max(text.rfind("\n", max(0, start - _NEAR_BEFORE), start) + 1, start - _NEAR_BEFORE, 0)
-    last = text.find("\n", end, end + _NEAR_BEHIND)
-    if last < 0:
-        last = end + _NEAR_BEHIND
+    first, last = line_around(text, start, end, _NEAR_BEFORE, _NEAR_BEHIND)
     if patterns.app_before.search(text[max(0, start - 24) : start].lower()):
         for match in patterns.app_password.finditer(text, end, last):
             value = match["value"]

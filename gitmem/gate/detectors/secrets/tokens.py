@@ -19,6 +19,7 @@ from gitmem.gate.detectors.secrets.candidates import Candidates, Found
 from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
 from gitmem.gate.detectors.secrets.features import CHECKSUMS, PRINTED_RULES, SHORT_START, entropy, is_varied, is_words
 from gitmem.gate.detectors.secrets.rule_tables import literals_in_prose, literals_in_runs, patterns, shapes, tokens
+from gitmem.gate.detectors.spans import line_around, merge_spans
 from gitmem.lazy_patterns import lazy
 
 _SHORT = {
@@ -193,14 +194,8 @@ def _windows(lowered: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
         while offset >= 0 and len(occurrences) < _MAX_OCCURRENCES:
             occurrences.append(offset)
             offset = lowered.find(literal, offset + len(literal))
-    windows: list[tuple[int, int]] = []
-    for offset in sorted(occurrences):
-        first, last = max(0, offset - _BEFORE - 1), min(len(lowered), offset + _AFTER)
-        if windows and first <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], last)
-        else:
-            windows.append((first, last))
-    return windows
+    size = len(lowered)
+    return merge_spans([(max(0, offset - _BEFORE - 1), min(size, offset + _AFTER)) for offset in occurrences])
 
 
 @cache
@@ -274,7 +269,7 @@ def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
                 value = match.group("secret")
                 line = ""
                 if rule in PRINTED_RULES:
-                    line = _line(text, start)
+                    line = text[slice(*line_around(text, start, start, 200, 200))]
                 if not is_secret(Candidate(Place.SHAPE, text, start, end, rule, words=line, weak=shape.is_random)):
                     continue
                 if not value.strip(_AROUND_KEY):  # a first line without its body
@@ -283,15 +278,6 @@ def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
                     start += len(value) - len(value.lstrip(_AROUND_KEY))
                     end -= len(value) - len(value.rstrip(_AROUND_KEY))
                 yield Found(rule, start, end, shape.what)
-
-
-def _line(text: str, offset: int) -> str:
-    """The line around an offset, at most 200 characters on each side."""
-    start = text.rfind("\n", max(0, offset - 200), offset) + 1 or max(0, offset - 200)
-    end = text.find("\n", offset, offset + 200)
-    if end < 0:
-        end = offset + 200
-    return text[start:end]
 
 
 def _across(pieces: list[Piece]) -> Iterator[Found]:
@@ -365,9 +351,8 @@ def _pieces_after(text: str, start: int, end: int) -> Iterator[list[Piece]]:
     """The pieces (offset, piece) that may go on with the one at `at:end`: those of two cells or lines, of three,
     and so on."""
     line_start = text.rfind("\n", max(0, start - 200), start) + 1
-    before, line_end = text[line_start:start], text.find("\n", end, end + 500)
-    if line_end < 0:
-        line_end = min(len(text), end + 500)
+    before = text[line_start:start]
+    _, line_end = line_around(text, start, end, 0, 500)
     line_rest = text[end:line_end].lstrip(" \t`\"'*")
     rows = _lines_after(text, line_end)
     yield from _growing([(start, text[start:end])], list(_inline(text, end)))

@@ -17,11 +17,13 @@ from functools import cache
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets.features import wallet_key
 from gitmem.gate.detectors.secrets.rule_tables import lines, patterns, word_list
+from gitmem.gate.detectors.spans import merge_spans
 
 _HINTS = word_list("wallet hint")
 _LENGTHS = (24, 21, 18, 15, 12)
 _MAX_CHARACTERS_TO_ROW = 100  # characters behind a name within which the row begins
 _MAX_ROW_CHARACTERS = 30 * 24  # of a row
+_REACH = _MAX_CHARACTERS_TO_ROW + _MAX_ROW_CHARACTERS
 _MAX_CHECKED_ROWS = 200  # rows whose check sums are computed; in a text of more a row of words of the list is enough
 
 
@@ -67,26 +69,12 @@ def _in_row(row: list[re.Match[str]], *, is_named: bool, check: bool) -> tuple[i
     return None
 
 
-def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
-    """Half-open parts of a text of this size in which a row may stand behind one of the hints (sorted), in order; parts
-    that overlap are joined."""
-    first = last = -1
-    for hint in hints:
-        if hint > last:
-            if last >= 0:
-                yield first, last
-            first = hint
-        last = min(size, hint + _MAX_CHARACTERS_TO_ROW + _MAX_ROW_CHARACTERS)
-    if last >= 0:
-        yield first, last
-
-
 def seed_phrases(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """The spans of the seed phrases of a text; `lowered`: the text in lower case."""
     numbered = [offset for offset in places(lowered, ("1. ", "1) ")) if patterns.numbered_words.match(text, offset)]
     hints = sorted([*places(lowered, present(lowered, _HINTS)), *numbered])
     judged = 0
-    for first, last in _windows(hints, len(text)):
+    for first, last in merge_spans((hint, min(len(text), hint + _REACH)) for hint in hints):
         for match in patterns.word_row.finditer(text, first, last):
             start, end = match.span()
             nearest = bisect_left(hints, start - _MAX_CHARACTERS_TO_ROW)
