@@ -91,6 +91,27 @@ class Words(NamedTuple):
     always: str
     unasked: str
 
+    def conceal(self, sentence: str) -> bool:
+        """Whether a sentence orders to conceal something from the user."""
+        return _has(self.user, sentence) and (
+            _has(self.silent, sentence)
+            or _has(self.unknown, sentence)
+            or (_has(self.hide, sentence) and _has(self.this, sentence))
+        )
+
+    def skip_asking(self, sentence: str) -> bool:
+        """Whether a sentence orders to act from now on without asking."""
+        return all(_has(form, sentence) for form in (self.unasked, self.run, self.always))
+
+
+@cache
+def _whole_word(form: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-zа-я])(?:{form})(?![a-zа-я])")
+
+
+def _has(form: str, sentence: str) -> bool:
+    return _whole_word(form).search(sentence) is not None
+
 
 _LANGUAGES = (
     Words(
@@ -204,16 +225,19 @@ _LANGUAGES = (
         r"uden (?:at sporge|bekraeftelse|godkendelse)|uten (?:a sporre|bekreftelse|godkjenning)|kysymatta|ilman vahvistusta",
     ),
 )  # fmt: skip
+# A sentence without one of these is not searched by language.
+_ANY_USER = "|".join(words.user for words in _LANGUAGES)
+_ANY_UNASKED = "|".join(words.unasked for words in _LANGUAGES)
 _BEFORE_NOUNS = r"(?:instructions?|consignes|regles|directives|instrucciones|reglas|ordenes|directrices|anweisungen|regeln|vorgaben|instruktionen|istruzioni|regole|direttive|instrucoes|regras|diretrizes|instruktioner(?:na)?|regler(?:na)?|instrukcj\w+|polecen\w+|zasad\w*|regul\w*|instructies|regels|richtlijnen|opdrachten|инструкци\w+|правил\w*|указани\w+|chi dan|huong dan|quy tac)"
 _BEFORE = r"(?:precedent\w*|anterior\w*|previ[ao]s?|vorherig\w+|bisherig\w+|fruher\w+|obig\w+|alle|samtliche|todas?|todos?|toutes?|tous|tutte|tutti|ignora alla|alla|tidigare|foregaende|poprzedni\w*|wszystki\w+|wczesniejsz\w+|eerdere|vorige|voorgaande|все|всех|предыдущ\w+|прежн\w+|moi|tat ca|truoc\w*)"
-_DROPS = (
+_DROPS = tuple(lazy(rf"(?<![a-zа-я])(?:{form})") for form in (
     rf"\b(?:ignore[zr]?|ignoriere\w*|ignora(?:te|d|r)?|ignorera|ignoruj|zignoruj|zapomnij|pomin|negeer|vergeet|oublie[zr]?|olvida\w*|vergiss|vergessen sie|missachte\w*|dimentica(?:te)?|esqueca|ignore|desconsidere|glom|bortse fran|игнорируй\w*|забудь\w*|не следуй\w*|bo qua|quen)\b"
     rf"[^.\n]{{0,24}}?\b(?:{_BEFORE})\b[^.\n]{{0,24}}?\b{_BEFORE_NOUNS}\b"
     rf"|\b(?:ignore[zr]?|ignoriere\w*|ignora(?:te|d|r)?|ignorera|ignoruj|zignoruj|zapomnij|negeer|vergeet|oublie[zr]?|olvida\w*|vergiss|missachte\w*|dimentica(?:te)?|esqueca|desconsidere|glom|игнорируй\w*|забудь\w*|bo qua)\b"
     rf"[^.\n]{{0,30}}?\b{_BEFORE_NOUNS}\b[^.\n]{{0,12}}?\b(?:{_BEFORE})\b",
     r"(?:ты tenepb|tenepb ты|ты теперь|теперь ты|du bist (?:jetzt|nun|ab jetzt)|eres ahora|ahora eres|tu es (?:maintenant|desormais)|vous etes (?:maintenant|desormais)|sei ora|ora sei|voce (?:agora e|e agora)|agora voce e|du ar nu|jestes teraz|je bent nu|ban bay gio la)\b[^.\n]{0,60}?\b(?:без (?:ограничен\w+|цензур\w+|фильтр\w+)|ohne (?:einschrankung\w*|beschrankung\w*|regeln|filter)|sin (?:restricciones|limites|filtros|reglas)|sans (?:restrictions?|limites?|filtres?|regles)|senza (?:restrizioni|limiti|filtri|regole)|sem (?:restricoes|limites|filtros|regras)|utan (?:begransningar|regler|filter)|bez (?:ograniczen|zasad|filtrow)|zonder (?:beperkingen|regels|filters)|khong (?:bi )?gioi han)",
     r"(?:покажи\w*|раскрой\w*|выведи\w*|zeig\w*|verrate\w*|gib|muestra\w*|revela\w*|imprime|montre[zr]?|revele[zr]?|affiche[zr]?|mostra\w*|rivela\w*|mostre|revele|visa|avsloja|pokaz\w*|ujawnij|toon|onthul)\b[^.\n]{0,30}?\b(?:системн\w+ (?:npomnt|промпт|сообщени\w+|подсказк\w+|инструкци\w+)|system-?prompt\w*|systemprompt\w*|system ?nachricht|(?:prompt|mensaje|mensagem|message|instruc\w+|prompt) (?:del |de |du |do |di )?(?:sistema|systeme)|prompt di sistema|invite systeme|systemprompten|systeemprompt|prompt systemow\w*)",
-)  # fmt: skip
+))  # fmt: skip
 
 # Korean, Japanese and Chinese, by grammar: who must not know or is not asked, and an ending that orders. Folded text has no
 # accents; Chinese is in both scripts.
@@ -238,6 +262,8 @@ CJK: dict[C, str] = {
     r"|(?:从现在起|從現在起|从今以后|從今以後|今后|今後|以后|以後)[^。\n]{0,14}?(?:指令|命令|操作|删除|刪除|工具)[^。\n]{0,14}?(?:无需|無需|不用|不必|无须|無須|不需要?)(?:再)?(?:确认|確認|询问|詢問|批准|许可|許可)",
     C.OVERRIDE: r"(?:これまで|以前|今まで|上記|前)の(?:指示|命令|ルール|規則)[^。\n]{0,6}?(?:すべて|全て|全部)?(?:を)?(?:すべて|全て|全部)?(?:無視|忘れ|破棄)し?て?[^。\n]{0,20}?(?:秘密鍵|鍵|パスワード|トークン|認証情報|資格情報|シークレット)[^。\n]{0,8}?(?:送れ|送って|送信し|渡せ|教えろ|出力し|アップロードし)",
 }  # fmt: skip
+_ENGLISH = tuple((cost, lazy(rf"(?<![a-z])(?:{form})")) for cost, form in ENGLISH.items())
+_CJK = tuple((cost, lazy(form)) for cost, form in CJK.items())
 _CJK_HINTS = (
     "모르게", "못하게", "숨기고", "감추고", "비밀로", "알리지", "다고 ", "허락", "승인", "묻지", "물어보지", "확인하지", "気", "知られ", "ばれ", "バレ", "見つから",
     "隠し", "内緒", "黙って", "許可", "承認", "確認", "同意", "無視", "忘れ", "瞒", "瞞", "背着", "背著", "告诉", "告訴", "告知", "通知", "提醒", "无需", "無需",
@@ -289,7 +315,7 @@ def find(folded: str) -> Iterator[Order]:
         sentence = folded[start:end]
         costs: list[C] = []
         spans = quotes(sentence)
-        forms = [*(_english() if has_english else ()), *(_cjk() if has_cjk and not sentence.isascii() else ())]
+        forms = [*(_ENGLISH if has_english else ()), *(_CJK if has_cjk and not sentence.isascii() else ())]
         for cost, form in forms:
             match = form.search(sentence)
             if match is not None and cost not in costs and not any([a <= match.start() < b for a, b in spans]):
@@ -324,66 +350,11 @@ _STOP = lazy(r"(?<=[^\d\W]{2})[.!?](?=\s)")
 _MAX_ORDER_CHARACTERS = 400
 
 
-@cache
-def _english() -> tuple[tuple[C, re.Pattern[str]], ...]:
-    return tuple((cost, re.compile(rf"(?<![a-z])(?:{form})")) for cost, form in ENGLISH.items())
-
-
-@cache
-def _cjk() -> tuple[tuple[C, re.Pattern[str]], ...]:
-    return tuple((cost, re.compile(form)) for cost, form in CJK.items())
-
-
 def _european_costs(sentence: str) -> Iterator[C]:
     """The costs of a sentence in a language other than English; all parts of a cost must match in the same language."""
-    if _any_of("user").search(sentence) and any(words.conceal(sentence) for words in _european()):
+    if _has(_ANY_USER, sentence) and any(words.conceal(sentence) for words in _LANGUAGES):
         yield C.CONCEAL
-    if _any_of("unasked").search(sentence) and any(words.skip_asking(sentence) for words in _european()):
+    if _has(_ANY_UNASKED, sentence) and any(words.skip_asking(sentence) for words in _LANGUAGES):
         yield C.NO_ASKING
-    if _RULES.search(sentence) and any([form.search(sentence) is not None for form in _drops()]):
+    if _RULES.search(sentence) and any([form.search(sentence) is not None for form in _DROPS]):
         yield C.OVERRIDE
-
-
-class _Patterns(NamedTuple):
-    """The compiled patterns of `Words`."""
-
-    user: re.Pattern[str]
-    hide: re.Pattern[str]
-    this: re.Pattern[str]
-    silent: re.Pattern[str]
-    unknown: re.Pattern[str]
-    run: re.Pattern[str]
-    always: re.Pattern[str]
-    unasked: re.Pattern[str]
-
-    def conceal(self, sentence: str) -> bool:
-        """Whether a sentence orders to conceal something from the user."""
-        return self.user.search(sentence) is not None and bool(
-            self.silent.search(sentence)
-            or self.unknown.search(sentence)
-            or (self.hide.search(sentence) and self.this.search(sentence))
-        )
-
-    def skip_asking(self, sentence: str) -> bool:
-        """Whether a sentence orders to act from now on without asking."""
-        return all(form.search(sentence) is not None for form in (self.unasked, self.run, self.always))
-
-
-@cache
-def _european() -> tuple[_Patterns, ...]:
-    return tuple(
-        _Patterns(*[re.compile(rf"(?<![a-zа-я])(?:{form})(?![a-zа-я])") for form in words]) for words in _LANGUAGES
-    )
-
-
-@cache
-def _any_of(kind: str) -> re.Pattern[str]:
-    """The pattern of the field `kind` of `Words` in all languages at once; a sentence that it does not match is not
-    searched by language."""
-    forms = "|".join(getattr(words, kind) for words in _LANGUAGES)
-    return re.compile(rf"(?<![a-zа-я])(?:{forms})(?![a-zа-я])")
-
-
-@cache
-def _drops() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rf"(?<![a-zа-я])(?:{form})") for form in _DROPS)
