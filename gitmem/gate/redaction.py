@@ -207,18 +207,14 @@ def _lines_of(inspection: Inspection, matches: Sequence[Match]) -> list[_Span]:
 class _Span:
     """A part `text[start:end]` that `mask` will replace or has replaced.
 
-    `hidden`: how many characters of the first text the mask has replaced; -1 before that.
+    `hidden`: how many characters of the first text the mask has replaced; None before that.
     """
 
     start: int
     end: int
     mask: str
     rule: str
-    hidden: int = -1
-
-    @property
-    def placed(self) -> bool:
-        return self.hidden >= 0
+    hidden: int | None = None
 
 
 class _Draft:
@@ -243,8 +239,8 @@ class _Draft:
             end = max(max(span.end, span.start + 1) for span in group)
             covered = self.text[start:end]
             breaks = covered.count("\n")
-            placed = [span for span in group if span.placed]
-            hidden = len(covered) - breaks + sum(span.hidden - (span.end - span.start) for span in placed)
+            hidden = len(covered) - breaks
+            hidden += sum(span.hidden - (span.end - span.start) for span in group if span.hidden is not None)
             length += start - copied_end
             masks.append(_Span(length, length + len(first.mask), first.mask, first.rule, hidden))
             parts += [self.text[copied_end:start], first.mask, "\n" * breaks]
@@ -256,7 +252,7 @@ class _Draft:
     def redaction(self, rules: Iterable[str] = (), *, secret: bool = False) -> Redaction:
         """The text and its masks; `rules`, `secret`: as in `Redaction`."""
         ends = list(accumulate(len(line) + 1 for line in self.text.split("\n")))
-        masks = [Mask(span.rule, bisect_right(ends, span.start) + 1, span.hidden) for span in self.masks]
+        masks = [Mask(span.rule, bisect_right(ends, span.start) + 1, span.hidden or 0) for span in self.masks]
         return Redaction(self.text, tuple(masks), rules=tuple(rules), secret=secret)
 
 
@@ -266,17 +262,17 @@ def _groups(spans: Sequence[_Span]) -> list[list[_Span]]:
     reach = -1
     for span in sorted(spans, key=lambda s: (s.start, s.end, s.mask)):
         apart = not groups or span.start > reach
-        if apart or (span.start == reach and span.placed and groups[-1][-1].placed):
+        if apart or (span.start == reach and span.hidden is not None and groups[-1][-1].hidden is not None):
             groups.append([])
         groups[-1].append(span)
         reach = max(reach, span.end, span.start + 1)
     return groups
 
 
-def refuse_or_mask_text(text: str, path: str, config: Config, policy: Policy | None = None) -> str:
+def refuse_or_mask_text(text: str, path: str, config: Config) -> str:
     """The text that may be written to `path`: the text of `refuse_or_mask`, which masks secrets and personal data as
     the settings say and raises Refused for what may not be written."""
-    return refuse_or_mask(text, path, config, policy).text
+    return refuse_or_mask(text, path, config).text
 
 
 def refuse_or_mask(text: str, path: str, config: Config, policy: Policy | None = None) -> Redaction:

@@ -240,18 +240,13 @@ def stem(word: str) -> str:
                 break
     if word.endswith("y") and len(word) > 2 and word[-2] not in _VOWELS:
         word = word[:-1] + "i"
-    for length in (7, 6, 5, 4, 3):
-        ending = _STEP2.get(word[-length:])
-        if ending is not None and len(word) > length:
-            if _measure(word[:-length]) > 0:
-                word = word[:-length] + ending
-            break
-    for length in (5, 4, 3):
-        ending = _STEP3.get(word[-length:])
-        if ending is not None and len(word) > length:
-            if _measure(word[:-length]) > 0:
-                word = word[:-length] + ending
-            break
+    for endings in (_STEP2, _STEP3):
+        for length in (7, 6, 5, 4, 3):
+            ending = endings.get(word[-length:])
+            if ending is not None and len(word) > length:
+                if _measure(word[:-length]) > 0:
+                    word = word[:-length] + ending
+                break
     for suffix in _STEP4:
         if word.endswith(suffix):
             base = word[: -len(suffix)]

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905 - lists of a hundred quoted words, one a line, would not be read
 """Tells passwords made of joined words from names: `WALNUT-TANGO-77` and `Bonfire.Toffee` are passwords,
 `PASSWORD_FILE` and `Config.Password` are names.
 
@@ -11,29 +12,24 @@ import re
 from gitmem.gate.detectors.secrets.features import is_placeholder
 from gitmem.lazy_patterns import lazy
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-SMALL = _words(
+SMALL = frozenset(
     """
     the a an is are was were be been being it its this that these those there here not no never none only must shall
     should will would can could may might has have had do does did to of in on at by for from with without as if or and
     but than then when where which who what how why all any each every same your you we our my their his her they i
-    """
+    """.split()
 )
 # Words in sentences about passwords that tell none.
-POLICY = _words(
+POLICY = frozenset(
     """
     password passwords passphrase passphrases secret secrets token tokens key keys login user users username account
     accounts characters character chars letters digits digit numbers symbol symbols words length minimum maximum
     least strong weak required optional invalid wrong incorrect expired missing empty default hashed encrypted stored
     saved kept rotated changed reset forgotten leaked prompt enter type input field vault env environment variable
     config settings file managed shared read written generated random hidden masked bcrypt argon unset unchanged set
-    """
+    """.split()
 )
-_PLACES = _words("vault env environment variable config settings file")
+_PLACES = frozenset("vault env environment variable config settings file".split())
 # `WALNUT-TANGO-77`, `Kestrel-Harbour-19`, `copper-ladder-42`.
 _JOINED = lazy(r"[A-Za-z]{3,12}(?:[-_.][A-Za-z]{3,12}){1,5}[-_.]\d{1,4}[!?*#]?")
 _NUMBERED_NAME = lazy(
@@ -49,7 +45,7 @@ _DICEWARE = lazy(r"[a-z]{3,10}(?:-[a-z]{3,10}){1,9}")
 _WORD = lazy(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ODD_SIGN = lazy(r"[&;!*#@+]")
 # Words in names of programs and settings.
-_NAMING = _words(
+_NAMING = frozenset(
     """
     auth oauth basic bearer digest grant flow credential credentials admin root test tests mock fake dummy my new old first
     last current string str text number bool boolean int bytes byte array list map dict object any null undefined schema
@@ -65,7 +61,7 @@ _NAMING = _words(
     enum union record char varchar nvarchar blob sha md argon scrypt bcrypt pbkdf prod production staging dev development
     your some this that foo bar baz lorem ipsum end start begin done todo not applicable available supported allowed
     disabled enabled hard soft fail pass ok yes true false change required reader writer source target
-    """
+    """.split()
 )
 
 

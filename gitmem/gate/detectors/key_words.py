@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905 - lists of a hundred quoted words, one a line, would not be read
 """The key words of attacks, and three functions that recognise them with spaces between letters, digits for letters
 or typos.
 
@@ -11,13 +12,8 @@ from functools import cache, lru_cache
 
 from gitmem.lazy_patterns import lazy
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # The words of attacks ...
-KEY_WORDS = _words(
+KEY_WORDS = frozenset(
     """
     ignore ignoring disregard forget forgetting override overrides overriding bypass bypassing
     disable disabled skip previous prior above earlier preceding instruction instructions directive
@@ -31,10 +27,10 @@ KEY_WORDS = _words(
     context message messages commands command following instead respond reply answer trust trusted
     verified session sessions future permanently important urgent agent model sudo root access
     environment variables directions disobey opposite unabridged grant permission permissions
-    """
+    """.split()
 )
 # ... and words that stand between them.
-_SMALL_WORDS = _words(
+_SMALL_WORDS = frozenset(
     """
     a i you your yours me my we our us it its this that these those the an and or not no do does did
     don dont to of in on at by for from with as is are was be been being have has had will would can
@@ -45,7 +41,7 @@ _SMALL_WORDS = _words(
     sentence language english mode role persona free open close access person people thing things
     line lines above below under between through during until while because attacker example com
     http https www
-    """
+    """.split()
 )
 _VOCABULARY = KEY_WORDS | _SMALL_WORDS
 

@@ -40,10 +40,9 @@ def _patterns(language: str) -> list[tuple[Concept, re.Pattern[str]]]:
 def languages(text: str) -> list[str]:
     """The names of the lexicons to search, by the scripts of the text. Latin text is also searched as another European
     language if it has words of one."""
+    languages = []
     if _SOME_LATIN.search(text):
-        languages = ["english"]
-    else:
-        languages = []
+        languages.append("english")
     if text.isascii():
         if _EUROPEAN_WORDS.isdisjoint(_LETTERS.findall(text)):
             return languages
@@ -61,10 +60,9 @@ def languages(text: str) -> list[str]:
 def quotes(unit: str) -> list[tuple[int, int]]:
     """The ranges of a unit between quotation marks or backticks; [] when fewer than 12 characters stand outside them,
     since the quotation is then the text itself."""
-    if _QUOTE_SIGN.search(unit):
-        quotations = [match.span() for match in _QUOTED.finditer(unit)]
-    else:
-        quotations = []
+    if not _QUOTE_SIGN.search(unit):
+        return []
+    quotations = [match.span() for match in _QUOTED.finditer(unit)]
     outside = len(unit) - sum(b - a for a, b in quotations)
     if outside >= 12:
         return quotations

@@ -44,6 +44,15 @@ _ATTRIBUTE = lazy(
 _LINK_TITLE = lazy(r"\]\([^()\s]{0,800}[ \t]+(\"[^\"\n]{2,2000}\"|'[^'\n]{2,2000}'|\([^()\n]{2,2000}\))[ \t]*\)")
 _ALT = lazy(r"!\[([^\[\]\n]{8,2000})\](?=[(\[])")
 _MATH = lazy(r"\\(?:phantom|vphantom|hphantom|color\{white\}|textcolor\{white\})\{([^{}\n]{4,2000})\}")
+# (sign of the markup, its pattern, the marks of quotation on each side of the group, how the group is hidden)
+_MARKUP = (
+    ("<", _ATTRIBUTE, 1, "an attribute"),
+    ("](", _LINK_TITLE, 1, "the title of a link"),
+    ("![", _ALT, 0, "the alternative text of an image"),
+    ("]:", _DEFINITION, 1, "a reference definition"),
+    ("]:", _COMMENT_DEFINITION, 0, "a comment"),
+    ("\\", _MATH, 0, "a formula that is not shown"),
+)
 _FRONT_MATTER = lazy(r"\A\ufeff?---[ \t]*\r?\n(.{0,20000}?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.S)
 
 
@@ -104,22 +113,10 @@ def places(raw: str) -> Iterator[Hidden]:
                 yield Hidden(start, end, "an element that is not shown")
         for start, end in _elements(raw, lowered, _QUIET_ELEMENT):
             yield Hidden(start, end, "an element that is not shown")
-        for match in _ATTRIBUTE.finditer(raw):
-            yield Hidden(match.start(1) + 1, match.end(1) - 1, "an attribute")
-    if "](" in raw:
-        for match in _LINK_TITLE.finditer(raw):
-            yield Hidden(match.start(1) + 1, match.end(1) - 1, "the title of a link")
-    if "![" in raw:
-        for match in _ALT.finditer(raw):
-            yield Hidden(*match.span(1), "the alternative text of an image")
-    if "]:" in raw:
-        for match in _DEFINITION.finditer(raw):
-            yield Hidden(match.start(1) + 1, match.end(1) - 1, "a reference definition")
-        for match in _COMMENT_DEFINITION.finditer(raw):
-            yield Hidden(*match.span(1), "a comment")
-    if "\\" in raw:
-        for match in _MATH.finditer(raw):
-            yield Hidden(*match.span(1), "a formula that is not shown")
+    for sign, pattern, quotes, kind in _MARKUP:
+        if sign in raw:
+            for match in pattern.finditer(raw):
+                yield Hidden(match.start(1) + quotes, match.end(1) - quotes, kind)
     front = _FRONT_MATTER.match(raw)
     if front:
         yield Hidden(*front.span(1), _FRONT)

@@ -66,10 +66,9 @@ def _precedes_instruction(after: str, *, is_hard: bool, is_shown: bool) -> bool:
     """
     if is_hard:
         return any(True for _ in judge(Text(after)))
+    boost = _SOFT_MARKER_BOOST
     if is_shown or _SET_OFF.match(after):
         boost = 0.0
-    else:
-        boost = _SOFT_MARKER_BOOST
     return any(True for _ in judge(Text(after), boost, likely=False))
 
 
@@ -84,10 +83,9 @@ def _shown_as_code(line: str) -> list[tuple[int, int]]:
 
 def _marker_places(folded: str) -> list[tuple[int, int]]:
     """(start, end) of each marker in folded text, sorted."""
+    places: list[tuple[int, int]] = []
     if "<" in folded:
-        places = [match.span() for match in _ANGLED.finditer(folded)]
-    else:
-        places = []
+        places += [match.span() for match in _ANGLED.finditer(folded)]
     if "[" in folded:
         places += [match.span() for match in _BRACKETED.finditer(folded)]
     for match in _LABEL.finditer("\n" + folded):  # with the line end before it, but for the first line
@@ -130,16 +128,15 @@ def find_markers(text: Text) -> Iterator[Match]:
     different texts behind markers, a match says that the rest was not read."""
     folded = text.folded
     places = _marker_places(folded)
+    if not places:
+        return
     marker_end = -1
     read_texts: set[str] = set()
     elements = _OpenElements()
     labels = sum(folded[first:end].rstrip().endswith(":") for first, end in places)
     if labels:
         labels += len(_TURN.findall(folded))
-    if places:
-        breaks = [-1, *(match.start() for match in re.finditer("\n", folded))]
-    else:
-        breaks = []
+    breaks = [-1, *(match.start() for match in re.finditer("\n", folded))]
     for first, end in places:
         if first < marker_end:
             continue
@@ -192,10 +189,9 @@ def _text_after(marker: str, after: str) -> str:
 def _role_marker(text: Text, start: int, end: int, is_hard: bool) -> Match:
     """The match for a marker at start..end of `text.folded`. A soft marker in a file that is meant to hold instructions
     only warns."""
+    severity = Severity.BLOCK
     if text.scope is Scope.INSTRUCTIONS and not is_hard:
         severity = Severity.WARN
-    else:
-        severity = Severity.BLOCK
     raw_start, raw_end = text.to_raw(start, end)
     judged = text.to_raw(start, min(end + _MAX_READ_CHARACTERS, len(text.folded)))[1]
     message = "a marker that starts or ends a role of a conversation"
