@@ -282,9 +282,7 @@ def finding_of_non_text(blob: Blob, problem: str, policy: Policy) -> Finding:
 def _finding_of_the_rest(hidden: Sequence[Match], path: str, policy: Policy, text: str) -> Finding:
     """One finding that counts the `hidden` matches; it blocks if one of them does. Its fingerprint is of all their
     matched texts."""
-    severity = Severity.WARN
-    if any(match.severity is Severity.BLOCK for match in hidden):
-        severity = Severity.BLOCK
+    severity = Severity.of(blocks=any(match.severity is Severity.BLOCK for match in hidden))
     rules = ", ".join(sorted({match.rule for match in hidden})[:4])
     words = f"{len(hidden)} more findings in this file ({rules})"
     matched = [f"{match.rule}\0{text[match.start : match.end]}" for match in hidden]
@@ -473,10 +471,9 @@ def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]
         tail = WORD.match(raw, secret_end, max(secret_end, min(len(raw), secret_end + 512)))
         parts.append(raw[copied_end : max(secret_start, copied_end)])
         parts.append(mask(raw[secret_start:secret_end], nothing=nothing))
+        copied_end = secret_end
         if tail:
             copied_end = tail.end()
-        else:
-            copied_end = secret_end
     parts.append(raw[copied_end:end])
     return "".join(parts)
 

@@ -156,10 +156,9 @@ def days_in_question(text: str, today: date) -> list[Days]:
     ]
     starts = [_start(last, today) for last in find_spans_up_to_now(text)]
     spans += [Days(start, today) for start in starts if start is not None]
+    years: list[int] = []
     if has_digits:
         years = [int(match["year"]) for match in _YEAR.finditer(text)]
-    else:
-        years = []
     has_eastern = has_digits and ("월" in text or "月" in text)
     forms = ((_ISO, has_digits), (_NAMED, names_month), (_EASTERN, has_eastern))
     for pattern in [pattern for pattern, is_possible in forms if is_possible]:

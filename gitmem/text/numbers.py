@@ -147,10 +147,7 @@ def _in_words(text: str) -> list[Quantity]:
 
 def _meant(unit: str) -> tuple[str, float]:
     """(what a unit measures, factor to the base unit); ("", 1.0) for no unit or an unknown one."""
-    if unit:
-        measured, factor = _UNITS.get(unit.strip(" \u00a0-").lower(), ("", 1))
-    else:
-        measured, factor = ("", 1)
+    measured, factor = _UNITS.get(unit.strip(" \u00a0-").lower(), ("", 1))
     return measured, float(factor)
 
 

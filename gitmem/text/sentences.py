@@ -203,10 +203,7 @@ def _counts(text: str, begin: int, stop: int, number: int) -> bool:
 def _is_end(text: str, begin: int, stop: str, stop_start: int, end: int) -> bool:
     """Whether a sentence ends at a stop. `begin`: the offset of the sentence. `stop`: the stop itself, at the offset
     `stop_start`. `end`: the offset after its closing marks."""
-    if len(text) - end < 80:
-        after = text[end:].lstrip()
-    else:
-        after = text[end : end + 80].lstrip()
+    after = text[end : end + 80].lstrip()
     if not after:
         return True
     match = _NEXT.match(after)

@@ -61,10 +61,7 @@ def change_finding(
     rule: str, path: str, message: str, *, line: int = 1, warn: bool = False, commit: str = ""
 ) -> Finding:
     """A finding about a path as a whole, placed at `line`, without a fingerprint. It blocks unless `warn`."""
-    severity = Severity.BLOCK
-    if warn:
-        severity = Severity.WARN
-    return Finding(rule, severity, path, line, 1, line, 1, message, commit=commit)
+    return Finding(rule, Severity.of(blocks=not warn), path, line, 1, line, 1, message, commit=commit)
 
 
 def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Iterator[Finding]:
@@ -144,7 +141,7 @@ def check_protection(changes: Iterable[Change], policy: Policy, commit: str = ""
             )
 
 
-def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
+def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy) -> Iterator[Finding]:
     """A finding for each added path that the gate scans and that differs from another path only in case or Unicode
     normalisation. `existing`: the paths of the tree; they may include the added ones."""
     scanned = [path for path in added if policy.scans(path)]
@@ -159,9 +156,7 @@ def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, c
     for path in dict.fromkeys(scanned):
         others = sorted(paths_of[canonical(path).casefold()] - {path})
         if others:
-            yield change_finding(
-                "path-twin", path, Message(RULES["path-twin"] + ": '{}' is there too", others[0]), commit=commit
-            )
+            yield change_finding("path-twin", path, Message(RULES["path-twin"] + ": '{}' is there too", others[0]))
 
 
 def check_settings(old_settings: Sequence[str], new_text: str, commit: str = "") -> Iterator[Finding]:

@@ -77,15 +77,13 @@ class ShownCode:
                 return
             if opened:
                 fence, inside, begun = opened, _MARKER.sub(" ", line[:head]), start + len(line)
-                plain = True
-            elif _EMPTY.match(line.rstrip("\r")):
+                plain, html = True, None
+                continue
+            if _EMPTY.match(line.rstrip("\r")):
                 plain = True
             elif plain and html is None:
                 plain = self._read_spans(line, start)
-            if opened:
-                html = None
-            else:
-                html = _html_after(html, line, head)
+            html = _html_after(html, line, head)
 
     def _give_up(self) -> None:
         self.blocks, self._spans = [], []

@@ -27,9 +27,7 @@ def detect(text: Text) -> Iterator[Match]:
         marks += [m for m in _BETWEEN.finditer(raw) if ours[0].start() < m.start() < theirs[-1].start()]
     shown = [(start, end) for start, end in fenced(raw) if _is_whole(raw, start, end)]
     for match in sorted(marks, key=re.Match.start):
-        severity = Severity.BLOCK
-        if any([start < match.start() < end for start, end in shown]):
-            severity = Severity.WARN
+        severity = Severity.of(blocks=not any([start < match.start() < end for start, end in shown]))
         yield Match("conflict-marker", severity, *match.span(), "a conflict marker: finish the merge first")
 
 

@@ -18,6 +18,12 @@ class Severity(StrEnum):
     BLOCK = "block"
     WARN = "warn"
 
+    @classmethod
+    def of(cls, *, blocks: bool) -> Severity:
+        if blocks:
+            return cls.BLOCK
+        return cls.WARN
+
 
 @json_keys("rule severity path line column end_line end_column message excerpt commit fingerprint")
 @dataclass(frozen=True, slots=True)

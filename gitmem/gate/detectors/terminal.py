@@ -38,10 +38,8 @@ def detect(text: Text) -> Iterator[Match]:
             kind = "a command to the terminal (clipboard, link or title)"
         elif char not in _NAMES and "\x08" in match.group():
             kind = "a backspace"
-        severity = Severity.BLOCK
-        if _INERT.fullmatch(match.group()) and not _in_a_word(raw, match.start()):
-            severity = Severity.WARN
-        yield Match("terminal-control", severity, *match.span(), kind)
+        blocks = _INERT.fullmatch(match.group()) is None or _in_a_word(raw, match.start())
+        yield Match("terminal-control", Severity.of(blocks=blocks), *match.span(), kind)
 
 
 def _in_a_word(raw: str, place: int) -> bool:

@@ -15,6 +15,7 @@ from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import pairwise
 
 from gitmem.gate.detectors import folding
 from gitmem.gate.detectors.finding import Severity
@@ -174,13 +175,8 @@ class Text:
     def lines(self) -> Iterator[tuple[int, str]]:
         """(offset, line without its LF or CRLF) for each line of `raw`. As in `line_starts`, only LF ends a line, and
         one more line follows the last LF: an empty `raw` has one line."""
-        starts = self.line_starts
-        for index, start in enumerate(starts):
-            if index + 1 < len(starts):
-                end = starts[index + 1] - 1
-            else:
-                end = len(self.raw)
-            yield start, self.raw[start:end].removesuffix("\r")
+        for start, following in pairwise([*self.line_starts, len(self.raw) + 1]):
+            yield start, self.raw[start : following - 1].removesuffix("\r")
 
     def line_of(self, offset: int) -> tuple[int, int]:
         """1-based (line, column) of an offset of `raw`."""

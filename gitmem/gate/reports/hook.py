@@ -89,9 +89,8 @@ def _fitting_lines(ranked: Sequence[Finding], room: int, escape: Callable[[str],
 
 def _advice(blocking: Sequence[Finding], texts: _HookTexts) -> list[str]:
     """What to do about blocking findings: their remedies, then how to explain, allow or bypass them, a line each."""
-    if texts.remedy:
-        lines = [f"  mend:   {texts.remedy}"]
-    else:
+    lines = [f"  mend:   {texts.remedy}"]
+    if not texts.remedy:
         lines = _remedies(blocking)
     if any(f.rule in TRAILER_RULES for f in blocking):
         lines.append("  say so: git commit --trailer 'Memory-Rewrite: why the past is changed'")

@@ -8,7 +8,6 @@ view of kind CUT stands for text beyond these limits.
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -75,7 +74,7 @@ def _base64(run: str) -> str:
     letters = letters[: MAX_DECODED_CHARACTERS * 4 // 3 // 4 * 4]
     try:
         return _readable(base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True))
-    except (binascii.Error, ValueError):
+    except ValueError:
         return ""
 
 
@@ -85,7 +84,7 @@ def _base32(run: str) -> str:
     letters = run.rstrip("=")[: MAX_DECODED_CHARACTERS // 5 * 8]
     try:
         return _readable(base64.b32decode(letters + "=" * (-len(letters) % 8)))
-    except (binascii.Error, ValueError):
+    except ValueError:
         return ""
 
 

@@ -78,8 +78,7 @@ def detect(text: Text) -> Iterator[Match]:
         if key_names is not None and all(_is_service(raw[start:end], name) for name in key_names):
             continue
         claimed.claim(start, end)
-        severity = Severity.BLOCK if key_names is None else Severity.WARN
-        yield Match("exfiltration-link", severity, start, end, f"an address that {reason}")
+        yield Match("exfiltration-link", Severity.of(blocks=key_names is None), start, end, f"an address that {reason}")
 
 
 def _images(raw: str) -> Iterator[tuple[int, int]]:

@@ -75,10 +75,7 @@ def _plain_orders(text: Text) -> Iterator[Match]:
         if text.scope is Scope.INSTRUCTIONS and C.CONCEAL not in order.costs:
             continue
         certain = order.certain and not (shown is not None and shown.is_fenced(order.start))
-        if certain:
-            severity = Severity.BLOCK
-        else:
-            severity = Severity.WARN
+        severity = Severity.of(blocks=certain)
         rule = "injection-instruction"
         if C.NO_ASKING in order.costs:
             rule = "injection-poisoning"

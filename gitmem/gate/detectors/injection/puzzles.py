@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache, lru_cache
 from itertools import islice
 
@@ -29,11 +29,6 @@ def _rotations() -> dict[str, int]:
     """Each longer key word shifted in the alphabet -> the shift (1 to 25). Built at the first use."""
     tables = {n: str.maketrans(_ALPHABET, _ALPHABET[n:] + _ALPHABET[:n]) for n in range(1, 26)}
     return {word.translate(table): n for n, table in tables.items() for word in _LONG_KEYS}
-
-
-@cache
-def _rotated() -> frozenset[str]:
-    return frozenset(_rotations())
 
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
@@ -183,14 +178,14 @@ def first_letters(folded: str) -> list[int]:
 _BULLETS = " \t>*#0123456789.)-"
 
 
-def _by_words(known_words: Callable[[], frozenset[str]], least: int) -> Callable[[str], Iterator[int]]:
+def _by_words(known_words: Callable[[], Collection[str]], least: int) -> Callable[[str], Iterator[int]]:
     """A function that yields the offsets of a text's words in the table `known_words`, if at least `least` different ones are
     there."""
 
     def signs(folded: str) -> Iterator[int]:
         shown = _strange(folded)
         if shown:
-            shown = known_words() & shown
+            shown = shown.intersection(known_words())
         if len(shown) >= least:
             yield from (m.start() for m in _WORD.finditer(folded) if m.group() in shown)
 
@@ -205,7 +200,7 @@ def _strange(folded: str) -> frozenset[str]:
 
 @cache
 def _disguises() -> frozenset[str]:
-    return _rotated() | _REVERSED | _ATBASH | _ROT13_WORDS
+    return frozenset(_rotations()) | _REVERSED | _ATBASH | _ROT13_WORDS
 
 
 def _by_pattern(pattern: re.Pattern[str], may: Callable[[str], bool] = bool) -> Callable[[str], Iterator[int]]:
@@ -217,7 +212,7 @@ def _by_pattern(pattern: re.Pattern[str], may: Callable[[str], bool] = bool) -> 
 def _shifted(line: str) -> str:
     """A line with its letters shifted back by the commonest shift of its key words; "" if it has none, or only one in
     more than 60 characters."""
-    shifts = [_rotations()[word] for word in _WORD.findall(line) if word in _rotated()]
+    shifts = [_rotations()[word] for word in _WORD.findall(line) if word in _rotations()]
     if len(shifts) < 2 and (not shifts or len(line) > 60):
         return ""
     shift = max(set(shifts), key=shifts.count)
@@ -277,7 +272,7 @@ def _rot13(line: str) -> str:
 
 
 _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]], ...] = (
-    ("letters shifted in the alphabet", _by_words(_rotated, 1), _shifted),
+    ("letters shifted in the alphabet", _by_words(_rotations, 1), _shifted),
     ("rot13", _by_pattern(_ROT13_HINT, lambda folded: not _strange(folded).isdisjoint(_ROT13_WORDS)), _rot13),
     ("reversed letters", _by_words(lambda: _REVERSED, 1), lambda line: line[::-1]),
     ("reversed words", _by_words(lambda: _REVERSED, 1), lambda line: " ".join(word[::-1] for word in line.split(" "))),

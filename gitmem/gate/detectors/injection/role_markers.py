@@ -189,9 +189,7 @@ def _text_after(marker: str, after: str) -> str:
 def _role_marker(text: Text, start: int, end: int, is_hard: bool) -> Match:
     """The match for a marker at start..end of `text.folded`. A soft marker in a file that is meant to hold instructions
     only warns."""
-    severity = Severity.BLOCK
-    if text.scope is Scope.INSTRUCTIONS and not is_hard:
-        severity = Severity.WARN
+    severity = Severity.of(blocks=is_hard or text.scope is not Scope.INSTRUCTIONS)
     raw_start, raw_end = text.to_raw(start, end)
     judged = text.to_raw(start, min(end + _MAX_READ_CHARACTERS, len(text.folded)))[1]
     message = "a marker that starts or ends a role of a conversation"

@@ -121,10 +121,7 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
     weights_before: list[float] = []  # the weight of each line so far
     for line, source, before, after in in_context(folded):
         weight = _line_weight(source)
-        if line.joined:
-            joined_weight = weight + sum(weights_before[-len(line.joined) :])
-        else:
-            joined_weight = weight
+        joined_weight = weight + sum(weights_before[len(weights_before) - len(line.joined) :])
         if not line.pieces:
             weights_before.append(weight)
         if joined_weight < min_weight:

@@ -157,12 +157,8 @@ def without_markup(unit: str) -> str:
         unit = _BREAK.sub("", unit)
     if _MARKUP.search(unit) is None and not _is_separated(unit):
         return unit
-    if "](" in unit:
-        addresses = _LINK.findall(unit)
-    else:
-        addresses = []
-    if addresses:
-        unit = _LINK.sub(r"\1", unit)
+    addresses = _LINK.findall(unit)
+    unit = _LINK.sub(r"\1", unit)
     unit = _DECORATION.sub("", _TAG.sub("", unit) if "<" in unit else unit)
     if _QUOTE_SIGN.search(unit):
         unit = _QUOTED_WORD.sub(r"\1", unit)

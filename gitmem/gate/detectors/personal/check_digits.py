@@ -177,10 +177,9 @@ def spanish_insurance(digits: str) -> bool:
     """Whether twelve digits are a Spanish social security number: the remainder of the first ten by 97."""
     if len(digits) != 12 or not digits.isdigit():
         return False
+    body = digits[:10]
     if digits[2] == "0":
         body = digits[:2] + digits[3:10]
-    else:
-        body = digits[:10]
     return int(body) % 97 == int(digits[10:])
 
 

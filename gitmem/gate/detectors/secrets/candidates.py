@@ -140,11 +140,9 @@ def end_of_password(text: str, start: int, limit: int, quote: str) -> tuple[int,
             return end, True
     elif is_tangled(text[start:limit]):
         return start + len(text[start:limit].rstrip("\"'`;,")), True
-    stop = patterns.password_end.search(text, start, limit)
-    if stop:
+    end = limit
+    if stop := patterns.password_end.search(text, start, limit):
         end = stop.start()
-    else:
-        end = limit
     while (end - start > 1 and text[end - 1] in ".,:)(") or (end - start > 1 and text[end - 1] == "*" and "*" in quote):
         end -= 1
     return end, False
@@ -161,11 +159,9 @@ def end_of_secret(text: str, start: int, limit: int, quote: str) -> int:
             return end
     elif is_tangled(text[start:limit]):
         return start + len(text[start:limit].rstrip("\"'`;,"))
-    stop = patterns.secret_end.search(text, start, limit)
-    if stop:
+    end = limit
+    if stop := patterns.secret_end.search(text, start, limit):
         end = stop.start()
-    else:
-        end = limit
     while end > start and text[end - 1] in ".:!?*":
         end -= 1
     return end

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import string
 from base64 import b64decode
-from binascii import Error
 from collections.abc import Callable
 from enum import Enum, auto
 from typing import NamedTuple
@@ -546,7 +545,7 @@ def _is_basic(value: str) -> bool:
     """Whether a value is base64 of `user:password` whose password (the user if it is empty) is not a placeholder."""
     try:
         plain = b64decode(value + "=" * (-len(value) % 4)).decode()
-    except (Error, ValueError):
+    except ValueError:
         return False
     user, colon, password = plain.partition(":")
     return bool(colon) and bool(user or password) and plain.isprintable() and not is_placeholder(password or user)

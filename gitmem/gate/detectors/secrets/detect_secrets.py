@@ -73,9 +73,7 @@ def _line(scan: ModuleType, line: str, start: int, raw: str) -> Iterator[Match]:
         span = (start + first, start + last)
         rule = f"plugin-{patterns.not_rule_letter.sub('-', secret.type.lower()).strip('-')}"
         message = f"detect-secrets takes this for: {secret.type}"
-        guessable = secret.type in ("Secret Keyword", "Basic Auth Credentials")
-        if guessable:
+        shown = mask(raw[span[0] : span[1]])
+        if secret.type in ("Secret Keyword", "Basic Auth Credentials"):  # what can be guessed
             shown = "[password]"
-        else:
-            shown = mask(raw[span[0] : span[1]])
         yield Match(rule, Severity.BLOCK, *span, message, secret=True, mask=shown)

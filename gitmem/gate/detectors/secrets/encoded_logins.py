@@ -7,7 +7,6 @@ password of a manual or a placeholder passes.
 from __future__ import annotations
 
 from base64 import b64decode
-from binascii import Error
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.secrets.candidates import Found
@@ -38,5 +37,5 @@ def _decoded(value: str) -> str:
     """The text that base64 encodes; "" when it is no base64 of UTF-8."""
     try:
         return b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), altchars=b"-_").decode()
-    except (Error, ValueError):
+    except ValueError:
         return ""

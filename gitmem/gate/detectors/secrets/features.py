@@ -6,7 +6,7 @@ length of the value. `decision.py` says what a feature means.
 
 from __future__ import annotations
 
-from binascii import Error, a2b_base64
+from binascii import a2b_base64
 from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -183,7 +183,7 @@ def is_readable_base64(value: str) -> bool:
     body = value.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         plain = a2b_base64(body + "=" * (-len(body) % 4)).decode("utf-8")
-    except (Error, ValueError):
+    except ValueError:
         return False
     return plain.isprintable() or sum([c.isprintable() or c in "\n\t" for c in plain]) > 0.95 * len(plain)
 
@@ -270,7 +270,7 @@ def _is_sample_token(value: str) -> bool:
     try:
         header, claims = [urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode() for part in (head, payload)]
         signed = urlsafe_b64decode(signature + "=" * (-len(signature) % 4))
-    except (Error, ValueError):
+    except ValueError:
         return False
     if patterns.sample_payload.search(claims):
         return True
@@ -292,7 +292,7 @@ def _has_readable_salt(value: str) -> bool:
     salt = value.split("$")[4]
     try:
         return b64decode(salt + "=" * (-len(salt) % 4)).decode("ascii").isalnum()
-    except (Error, ValueError):
+    except ValueError:
         return False
 
 

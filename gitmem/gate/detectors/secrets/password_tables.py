@@ -44,10 +44,7 @@ def password_cells(text: str) -> Iterator[tuple[str, int, int]]:
         if worded:
             label = _label(cells)
         if label is not None:
-            if label + 1 < len(cells):
-                beside = label + 1
-            else:
-                beside = label
+            beside = min(label + 1, len(cells) - 1)
             start, end = _bare(*cells[beside])
             if beside != label and _in_column(text, start, end):
                 yield "password-in-table", start, end
@@ -132,10 +129,9 @@ def column(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
         start, line_end = line_end + 1, text.find("\n", line_end + 1)
         if line_end < 0:
             line_end = len(text)
-        if line_end - start <= 2_000:
-            fields = _fields(text, start, line_end, gap)
-        else:
-            fields = []
+        if line_end - start > 2_000:
+            return
+        fields = _fields(text, start, line_end, gap)
         if len(fields) != len(head) or len(head) < 2:
             return
         begin, end = fields[place]
