@@ -19,16 +19,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from gitmem.agents import event_writing
 from gitmem.agents.event_contexts import TIME_SHARE, answer_agent_start, answer_prompt, answer_start
 from gitmem.agents.event_input import Event, session_id
 from gitmem.agents.event_log import log_error
-from gitmem.agents.event_writing import (
-    record_activity,
-    write_before_compaction,
-    write_session,
-    write_turn,
-    write_waiting,
-)
 from gitmem.agents.host_project import LOCATION_VARIABLES, project_folder, stated_root
 from gitmem.config import Config
 from gitmem.environment import now
@@ -84,8 +78,8 @@ def handle(
                 sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
                 sys.stdout.buffer.flush()
             if event == "SessionStart":
-                record_activity(host_event)
-                write_waiting(host_event)
+                event_writing.record_activity(host_event)
+                event_writing.write_waiting(host_event)
         if event == "PreCompact" and host.hook_form.compacts_each_request:
             _mark_turn(host_event)
     except (Exception, OutOfTime) as error:  # noqa: BLE001 - an error of ours must not stop the host's turn
@@ -204,8 +198,8 @@ def _host_answer(host: Host, event: str, text: str) -> str:
 EVENTS: dict[str, Callable[[Event], str]] = {
     "SessionStart": answer_start,
     "UserPromptSubmit": answer_prompt,
-    "Stop": write_turn,
-    "PreCompact": write_before_compaction,
-    "SessionEnd": write_session,
+    "Stop": event_writing.write_turn,
+    "PreCompact": event_writing.write_before_compaction,
+    "SessionEnd": event_writing.write_session,
     "SubagentStart": answer_agent_start,
 }

@@ -15,15 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitmem import __version__
-from gitmem.agents import mcp_tools, tool_arguments
-from gitmem.agents.mcp_protocol import (
-    INVALID_PARAMS,
-    NOT_FOUND,
-    Method,
-    ProtocolError,
-    Server,
-    text_argument,
-)
+from gitmem.agents import mcp_protocol, mcp_tools, tool_arguments
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name
 from gitmem.json_schema import request_of
@@ -88,33 +80,35 @@ class Memory:
             pass
 
 
-def without_memory() -> Server:
+def without_memory() -> mcp_protocol.Server:
     """A server without tools, for projects without memory, where a host would show an error if there were no server."""
-    return Server("git-mem", "git mem", __version__, "", {"tools/list": Method(lambda _: {"tools": []})})
+    return mcp_protocol.Server(
+        "git-mem", "git mem", __version__, "", {"tools/list": mcp_protocol.Method(lambda _: {"tools": []})}
+    )
 
 
-def build(folder: Path, *, read_only: bool = False, session: str = "") -> Server:
+def build(folder: Path, *, read_only: bool = False, session: str = "") -> mcp_protocol.Server:
     """The server for the repository that contains `folder`. `read_only`: leave out the tools that write. `session`: as
     in `Memory`."""
     memory = Memory(folder, session)
     tools = mcp_tools.listed(read_only=read_only)
     names = frozenset(tool["name"] for tool in tools)
     methods = {
-        "tools/list": Method(lambda _: {"tools": tools}),
-        "tools/call": Method(partial(_call_tool, memory, names), slow=True),
-        "resources/list": Method(lambda _: {"resources": listed_files(memory.pool)}, slow=True),
-        "resources/templates/list": Method(lambda _: {"resourceTemplates": [TEMPLATE]}),
-        "resources/read": Method(partial(_read_resource, memory), slow=True),
-        "prompts/list": Method(lambda _: {"prompts": PROMPTS}),
-        "prompts/get": Method(_prompt),
+        "tools/list": mcp_protocol.Method(lambda _: {"tools": tools}),
+        "tools/call": mcp_protocol.Method(partial(_call_tool, memory, names), slow=True),
+        "resources/list": mcp_protocol.Method(lambda _: {"resources": listed_files(memory.pool)}, slow=True),
+        "resources/templates/list": mcp_protocol.Method(lambda _: {"resourceTemplates": [TEMPLATE]}),
+        "resources/read": mcp_protocol.Method(partial(_read_resource, memory), slow=True),
+        "prompts/list": mcp_protocol.Method(lambda _: {"prompts": PROMPTS}),
+        "prompts/get": mcp_protocol.Method(_prompt),
     }
-    return Server("git-mem", "git mem", __version__, MCP_INSTRUCTIONS, methods, memory.warm)
+    return mcp_protocol.Server("git-mem", "git mem", __version__, MCP_INSTRUCTIONS, methods, memory.warm)
 
 
 def _call_tool(memory: Memory, names: frozenset[str], params: Params) -> dict[str, Any]:
     """The result of `tools/call`: the tool's text, or the text of an error with `isError`. `names`: the tools that may
     be called. Raises ProtocolError only for a request without the name of a tool."""
-    name = text_argument(params, "name")
+    name = mcp_protocol.text_argument(params, "name")
     if name not in names:
         return _error(f"there is no tool of that name: {', '.join(sorted(names))}")
     arguments = params.get("arguments") or {}
@@ -173,15 +167,15 @@ def _read_resource(memory: Memory, params: Params) -> dict[str, Any]:
     from gitmem.memory.show import read
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    uri = text_argument(params, "uri")
+    uri = mcp_protocol.text_argument(params, "uri")
     if not uri.startswith(SCHEME):
-        raise ProtocolError(NOT_FOUND, f"a resource begins with {SCHEME}")
+        raise mcp_protocol.ProtocolError(mcp_protocol.NOT_FOUND, f"a resource begins with {SCHEME}")
     path = unquote(uri.removeprefix(SCHEME))
     try:
         with memory.pool.lend() as (repo, config):
             lines = read(repo, config, path, forgotten=forgotten_texts(repo)).lines
     except GitMemError as error:
-        raise ProtocolError(NOT_FOUND, one_line(error.message)) from None
+        raise mcp_protocol.ProtocolError(mcp_protocol.NOT_FOUND, one_line(error.message)) from None
     return {"contents": [{"uri": uri, "mimeType": MARKDOWN, "text": fence("\n".join(lines), path, (1, len(lines)))}]}
 
 
@@ -191,13 +185,15 @@ def _prompt(params: Params) -> dict[str, Any]:
 
     Raises ProtocolError if there is no prompt of that name, if the arguments are no object, or if `range` is no text.
     """
-    name, arguments = text_argument(params, "name"), params.get("arguments") or {}
+    name, arguments = mcp_protocol.text_argument(params, "name"), params.get("arguments") or {}
     entry = next((prompt for prompt in PROMPTS if prompt["name"] == name), None)
     if entry is None or not isinstance(arguments, dict):
-        raise ProtocolError(INVALID_PARAMS, "there are prompts review_memory and promote_memory")
+        raise mcp_protocol.ProtocolError(
+            mcp_protocol.INVALID_PARAMS, "there are prompts review_memory and promote_memory"
+        )
     revision_range = arguments.get("range", "main..HEAD")
     if not isinstance(revision_range, str):
-        raise ProtocolError(INVALID_PARAMS, "'range' takes a text, as in main..HEAD")
+        raise mcp_protocol.ProtocolError(mcp_protocol.INVALID_PARAMS, "'range' takes a text, as in main..HEAD")
     text = REVIEW.format(range=one_line(revision_range)) if name == "review_memory" else PROMOTE
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {"description": entry["description"], "messages": [message]}

@@ -6,20 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from gitmem.hosts import host
 from gitmem.hosts.entries import objects_at, role_of, session_of_header, string_at, summary_turn, text_of, tool_output
-from gitmem.hosts.host import (
-    SKILLS,
-    WITH_SUBAGENTS,
-    Entries,
-    Entry,
-    Hooks,
-    Host,
-    InsertedText,
-    Place,
-    Reads,
-    RegistrationFile,
-    settings_in,
-)
 from gitmem.hosts.registration import hooks_file, toml_block
 from gitmem.hosts.transcript import Role, Turn
 
@@ -29,7 +17,7 @@ CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "too
 OUTPUTS = frozenset(("function_call_output", "custom_tool_call_output", "tool_search_output"))
 
 
-def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+def _read(entry: host.Entry, place: host.Place) -> Iterator[Turn] | None:
     """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     kind, payload = string_at(entry, "type"), entry.get("payload")
     if kind == "response_item" and isinstance(payload, dict):
@@ -43,7 +31,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     return None
 
 
-def _item(item: Mapping[str, Any], place: Place) -> Iterator[Turn]:
+def _item(item: Mapping[str, Any], place: host.Place) -> Iterator[Turn]:
     """The turn of one item: a message, a tool call or its output; nothing for other items."""
     kind = string_at(item, "type")
     call = str(item.get("call_id") or item.get("id") or "")
@@ -65,7 +53,7 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
     item["output"] = text
 
 
-def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+def _summary(like: host.Entry, last: host.Entry, text: str) -> dict[str, Any]:
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
     if string_at(like, "type") not in ("response_item", "compacted"):
         return message
@@ -73,41 +61,42 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     return {**stamp, "type": "response_item", "payload": message}
 
 
-def _session(entry: Entry) -> str:
+def _session(entry: host.Entry) -> str:
     """The session id that an entry states, "" if none; until September 2025 the first entry had it without a type."""
     before_2025_09 = string_at(entry, "id") if "instructions" in entry else ""
     return session_of_header(entry, "session_meta") or before_2025_09
 
 
-def _is_silent(entry: Entry) -> bool:
+def _is_silent(entry: host.Entry) -> bool:
     return string_at(entry, "type") in SILENT or "instructions" in entry or entry.get("record_type") == "state"
 
 
-def _repeats_answer(entry: Entry) -> bool:
+def _repeats_answer(entry: host.Entry) -> bool:
     """Whether the entry is a compaction. Codex 0.169 writes its summary as the model's answer right before it."""
     return string_at(entry, "type") == "compacted"
 
 
-HOST = Host(
+HOST = host.Host(
     "codex",
-    (RegistrationFile(".codex/config.toml", toml_block(SERVER)), RegistrationFile(".codex/hooks.json", hooks_file)),
+    (host.RegistrationFile(".codex/config.toml", toml_block(SERVER)),
+     host.RegistrationFile(".codex/hooks.json", hooks_file)),
     # Codex allows SessionEnd 3 s, and warns at each start about more; it allows other events 600 s.
-    hooks=Hooks({event: event for event in WITH_SUBAGENTS}, end_seconds=3),
-    entries=Entries(_read, _shorten, _summary, _session, _is_silent, _repeats_answer),
-    inserted=InsertedText(
+    hooks=host.Hooks({event: event for event in host.WITH_SUBAGENTS}, end_seconds=3),
+    entries=host.Entries(_read, _shorten, _summary, _session, _is_silent, _repeats_answer),
+    inserted=host.InsertedText(
         tags=("environment_context", "user_instructions", "permissions instructions", "app-context",
               "recommended_plugins", "[a-z]+_instructions", "turn_aborted", "subagent_notification",
               "user_shell_command", "skill"),
         blocks=(r"\s*# AGENTS\.md instructions\b.*?(?:</INSTRUCTIONS>|\Z)",),
     ),
     transcripts=(".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl"),
-    settings=(*settings_in(".codex"), ".codex/hooks/**"),
+    settings=(*host.settings_in(".codex"), ".codex/hooks/**"),
     authors=("codex", "codex cli", "noreply@openai.com", "codex@openai.com"),
-    reads=Reads(
+    reads=host.Reads(
         instructions=("AGENTS.md", "AGENTS.override.md", ".codex/rules/"),
         commands=(".codex/prompts/",),
         agents=(".codex/agents/",),
-        skills=(*SKILLS, ".codex/skills/"),
+        skills=(*host.SKILLS, ".codex/skills/"),
     ),
     programs=("codex",),
     trust="Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its "

@@ -8,20 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gitmem.hosts import host
 from gitmem.hosts.entries import calls_of, object_at, objects_at, string_at, summary_turn, tool_output
-from gitmem.hosts.host import (
-    SKILLS,
-    WITH_SUBAGENTS,
-    Entries,
-    Entry,
-    Hooks,
-    Host,
-    InsertedText,
-    Place,
-    Reads,
-    RegistrationFile,
-    hook_specific_output,
-)
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Role, Turn
 
@@ -32,7 +20,7 @@ READ = frozenset((*SPOKEN, DONE, COMPACTED))
 OTHERS = ("session.", "assistant.", "tool.", "hook.", "system.", "subagent.", "abort", "permission.", "user.", "model.")
 
 
-def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+def _read(entry: host.Entry, place: host.Place) -> Iterator[Turn] | None:
     """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     kind, data = string_at(entry, "type"), entry.get("data")
     if kind not in READ or not isinstance(data, dict):
@@ -45,7 +33,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     return _turns(SPOKEN[kind], data, place)
 
 
-def _turns(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
+def _turns(role: Role, data: dict[str, Any], place: host.Place) -> Iterator[Turn]:
     """The turn of a message; nothing for a subagent's message, and for text that a skill or the host added."""
     requests = objects_at(data, "toolRequests")
     calls = calls_of(requests, "toolCallId")
@@ -60,14 +48,14 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
     entry["data"]["result"] = {"content": text}
 
 
-def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+def _summary(like: host.Entry, last: host.Entry, text: str) -> dict[str, Any]:
     fields = {name: like[name] for name in ("timestamp", "parentId") if name in like}
     if isinstance(last.get("id"), str):
         fields |= {"id": last["id"]}
     return {"type": COMPACTED, "data": {"success": True, "summaryContent": text}, **fields}
 
 
-def _session(entry: Entry) -> str:
+def _session(entry: host.Entry) -> str:
     """The session id of the entry that starts a session; "" for any other entry."""
     if string_at(entry, "type") != "session.start":
         return ""
@@ -76,30 +64,30 @@ def _session(entry: Entry) -> str:
 
 def _answer(event: str, text: str) -> dict[str, Any]:
     """The answer in two forms: Copilot CLI reads the field at the top, VS Code's agent reads Claude Code's form."""
-    return {"additionalContext": text, **hook_specific_output(event, text)}
+    return {"additionalContext": text, **host.hook_specific_output(event, text)}
 
 
-READS = Reads(
+READS = host.Reads(
     instructions=("AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/"),
     commands=(".github/prompts/",),
     agents=(".github/agents/", ".github/chatmodes/"),
-    skills=(*SKILLS, ".github/skills/"),
+    skills=(*host.SKILLS, ".github/skills/"),
 )  # fmt: skip
-HOOKS = Hooks(
-    {event: event for event in WITH_SUBAGENTS},
+HOOKS = host.Hooks(
+    {event: event for event in host.WITH_SUBAGENTS},
     answer=_answer,
     grouped=False, project_variables=("COPILOT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     transcript_files=(".copilot/session-state/{session}/events.jsonl",),  # start and prompt events name no transcript
 )  # fmt: skip
-HOST = Host(
+HOST = host.Host(
     "copilot",
-    (RegistrationFile(".mcp.json", json_server("mcpServers")),
-     RegistrationFile(".github/hooks/git-mem.json", hooks_file)),
+    (host.RegistrationFile(".mcp.json", json_server("mcpServers")),
+     host.RegistrationFile(".github/hooks/git-mem.json", hooks_file)),
     hooks=HOOKS,
-    entries=Entries(
+    entries=host.Entries(
         _read, _shorten, _summary, _session, is_silent=lambda entry: string_at(entry, "type").startswith(OTHERS)
     ),
-    inserted=InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
+    inserted=host.InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
     transcripts=(".copilot/session-state/*/events.jsonl",),
     reads=READS,
     settings=(".mcp.json", ".github/hooks/**"),

@@ -13,26 +13,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from gitmem.hosts import host
 from gitmem.hosts.entries import role_of, string_at, summary_turn, text_of, time_of, tool_output
-from gitmem.hosts.host import (
-    COMMON_EVENTS,
-    SKILLS,
-    Entries,
-    Entry,
-    Hooks,
-    Host,
-    InsertedText,
-    Place,
-    Reads,
-    RegistrationFile,
-)
 from gitmem.hosts.registration import json_server, toml_hooks
 from gitmem.hosts.transcript import Role, Turn
 
 MESSAGE, EVENT, COMPACTED = "context.append_message", "context.append_loop_event", "context.apply_compaction"
 
 
-def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+def _read(entry: host.Entry, place: host.Place) -> Iterator[Turn] | None:
     """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     place = replace(place, at=time_of(entry.get("time")))
     kind, message, event = string_at(entry, "type"), entry.get("message"), entry.get("event")
@@ -45,7 +34,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     return None
 
 
-def _message(message: dict[str, Any], place: Place) -> Iterator[Turn]:
+def _message(message: dict[str, Any], place: host.Place) -> Iterator[Turn]:
     """The turn of a person's message. A message of another origin is a hook's, a reminder, or repeats an event."""
     origin, content = message.get("origin"), message.get("content")
     is_of_person = isinstance(origin, dict) and origin.get("kind") == "user"
@@ -54,7 +43,7 @@ def _message(message: dict[str, Any], place: Place) -> Iterator[Turn]:
         yield Turn(string_at(message, "id") or place.id, Role.USER, text, place.line, place.at)
 
 
-def _event(event: dict[str, Any], place: Place) -> Iterator[Turn]:
+def _event(event: dict[str, Any], place: host.Place) -> Iterator[Turn]:
     """The turn of an event: a part of the agent's answer, a tool call, or a tool result."""
     kind, part, result = string_at(event, "type"), event.get("part"), event.get("result")
     ident, call = string_at(event, "uuid") or place.id, string_at(event, "toolCallId")
@@ -72,36 +61,36 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
     entry["event"]["result"] = {**entry["event"]["result"], "output": text}
 
 
-def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+def _summary(like: host.Entry, last: host.Entry, text: str) -> dict[str, Any]:
     kept = {name: like[name] for name in ("agentId", "time") if name in like}
     return {"type": COMPACTED, "summary": text, "compactedCount": 0, **kept}
 
 
-def _is_silent(entry: Entry) -> bool:
+def _is_silent(entry: host.Entry) -> bool:
     """Whether an entry has no turn: Kimi Code's own record, or an event or message without a speaker."""
     return "agentId" in entry or entry.get("kind") == "event" or string_at(entry, "type") == "metadata"
 
 
-HOST = Host(
+HOST = host.Host(
     "kimi",
-    (RegistrationFile(".kimi-code/mcp.json", json_server("mcpServers")),
-     RegistrationFile("~/.kimi-code/config.toml", toml_hooks)),
-    hooks=Hooks(
-        {event: event for event in COMMON_EVENTS},
+    (host.RegistrationFile(".kimi-code/mcp.json", json_server("mcpServers")),
+     host.RegistrationFile("~/.kimi-code/config.toml", toml_hooks)),
+    hooks=host.Hooks(
+        {event: event for event in host.COMMON_EVENTS},
         answer=lambda event, text: text,
         grouped=False, starts_at_prompt=True,
         transcript_files=(".kimi-code/sessions/*/{session}/agents/main/wire.jsonl",),
     ),
-    entries=Entries(_read, _shorten, _summary, is_silent=_is_silent),
-    inserted=InsertedText(tags=("hook_result",)),
+    entries=host.Entries(_read, _shorten, _summary, is_silent=_is_silent),
+    inserted=host.InsertedText(tags=("hook_result",)),
     transcripts=(".kimi-code/sessions/*/*/agents/main/wire.jsonl",),
     settings=(".kimi-code/mcp.json", ".kimi-code/config.toml"),
     authors=("kimi", "kimi code", "kimi-code"),
-    reads=Reads(
+    reads=host.Reads(
         instructions=("AGENTS.md", ".kimi-code/AGENTS.md"),
         agents=(".kimi-code/agents/",),
         styles=(".kimi-code/output-styles/",),
-        skills=(*SKILLS, ".kimi-code/skills/"),
+        skills=(*host.SKILLS, ".kimi-code/skills/"),
     ),
     programs=("kimi",),
 )  # fmt: skip

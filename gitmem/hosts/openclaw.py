@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitmem.errors import GitMemError
+from gitmem.hosts import host
 from gitmem.hosts.entries import (
     identity_keys,
     message_turns,
@@ -25,21 +26,6 @@ from gitmem.hosts.entries import (
     string_at,
     summary_turn,
     time_of,
-)
-from gitmem.hosts.host import (
-    COMMON_EVENTS,
-    SKILLS,
-    Entries,
-    Entry,
-    Hooks,
-    Host,
-    InsertedText,
-    Place,
-    Reads,
-    RegistrationFile,
-    SessionDatabase,
-    Setup,
-    StoredSession,
 )
 from gitmem.hosts.registration import NAME, dump_json, json_server, load_json, own_file, table_at
 from gitmem.hosts.transcript import By, Role, Turn
@@ -57,7 +43,7 @@ SILENT = frozenset(
 BY_HAND = 'openclaw mcp set git-mem \'{"command": "git-mem", "args": ["mcp"]}\' does it'
 
 
-def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+def _read(entry: host.Entry, place: host.Place) -> Iterator[Turn] | None:
     """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     kind, message = string_at(entry, "type"), entry.get("message")
     if kind in ("compaction", "branch_summary"):
@@ -83,7 +69,7 @@ def _as_host_text(turn: Turn) -> Turn:
     return turn
 
 
-def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+def _summary(like: host.Entry, last: host.Entry, text: str) -> dict[str, Any]:
     message = {"type": "message", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
     return identity_keys(like, last) | message
 
@@ -102,7 +88,7 @@ def _transcript(fields: Mapping[str, Any]) -> bytes | None:
     return "\n".join(map(json.dumps, entries)).encode()
 
 
-def _stored_sessions(connection: Connection) -> Iterator[StoredSession]:
+def _stored_sessions(connection: Connection) -> Iterator[host.StoredSession]:
     """The sessions of people in a database, without those of timers and of agents that another agent started."""
     rows = connection.execute("""
         SELECT w.session_id, w.created_at, json_extract(
@@ -112,7 +98,7 @@ def _stored_sessions(connection: Connection) -> Iterator[StoredSession]:
         WHERE coalesce(n.created_via, '') NOT IN ('spawn', 'cron', 'internal') ORDER BY w.created_at
     """)
     for session, created, folder in rows:
-        yield StoredSession(str(session), time_of(created), folder if isinstance(folder, str) else "")
+        yield host.StoredSession(str(session), time_of(created), folder if isinstance(folder, str) else "")
 
 
 def _stored_transcript(connection: Connection, session: str) -> bytes:
@@ -149,19 +135,19 @@ def _unpacked(packed: bytes) -> bytes:
         raise OSError(errno.EIO, "a message in it is damaged") from None
 
 
-def _rewrite_settings(host: Host, path: str, text: str, setup: Setup) -> str:
+def _rewrite_settings(openclaw: host.Host, path: str, text: str, setup: host.Setup) -> str:
     """The `rewrite` of OpenClaw's settings: our server, which OpenClaw starts in its own folder unless `cwd` names
     another, and our plugin as the memory plugin. Raises GitMemError for a text that cannot be changed here, and as
     `_set_plugin`."""
     value = load_json(path, text, BY_HAND)
     mcp, plugins = table_at(value, "mcp", path), table_at(value, "plugins", path)
     server_keys: dict[str, Any] = {"cwd": setup.root} if setup.root else {}
-    value["mcp"] = load_json(path, json_server("servers", **server_keys)(host, path, dump_json(mcp), setup))
+    value["mcp"] = load_json(path, json_server("servers", **server_keys)(openclaw, path, dump_json(mcp), setup))
     _set_plugin(plugins, path, setup)
     return dump_json({key: inner for key, inner in value.items() if inner or key not in ("mcp", "plugins")}, text)
 
 
-def _set_plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
+def _set_plugin(plugins: dict[str, Any], path: str, setup: host.Setup) -> None:
     """Make our plugin the memory plugin: add it to the list of plugins that may load, if there is one, and let it see
     prompts and messages; or remove it from all three. Changes `plugins`.
 
@@ -193,30 +179,32 @@ def _set_plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
             del plugins[key]
 
 
-ENTRIES = Entries(
+ENTRIES = host.Entries(
     _read, shorten_tool_result, _summary,
     session=lambda entry: session_of_header(entry, "session"),
     is_silent=lambda entry: string_at(entry, "type") in SILENT,
 )  # fmt: skip
-HOST = Host(
+HOST = host.Host(
     "openclaw",
-    (RegistrationFile("~/.openclaw/openclaw.json", _rewrite_settings),
-     RegistrationFile(f"{FOLDER}/openclaw.plugin.json", own_file(PLUGIN / "openclaw.plugin.json")),
-     RegistrationFile(f"{FOLDER}/index.mjs", own_file(PLUGIN / "index.mjs"))),
-    hooks=Hooks(
-        {event: event for event in COMMON_EVENTS},
+    (host.RegistrationFile("~/.openclaw/openclaw.json", _rewrite_settings),
+     host.RegistrationFile(f"{FOLDER}/openclaw.plugin.json", own_file(PLUGIN / "openclaw.plugin.json")),
+     host.RegistrationFile(f"{FOLDER}/index.mjs", own_file(PLUGIN / "index.mjs"))),
+    hooks=host.Hooks(
+        {event: event for event in host.COMMON_EVENTS},
         project_variables=("OPENCLAW_PROJECT_DIR",), transcript=_transcript, workspace_field="workspace",
     ),
     entries=ENTRIES,
-    inserted=InsertedText(
+    inserted=host.InsertedText(
         blocks=(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?(?:<<<END_OPENCLAW_INTERNAL_CONTEXT>>>|\Z)",)
     ),
     transcripts=(".openclaw/agents/*/sessions/*.jsonl",),
-    database=SessionDatabase((".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored_sessions, _stored_transcript),
+    database=host.SessionDatabase(
+        (".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored_sessions, _stored_transcript
+    ),
     authors=("openclaw", "noreply@openclaw.ai"),
-    reads=Reads(
+    reads=host.Reads(
         instructions=("AGENTS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md"),
-        skills=SKILLS,
+        skills=host.SKILLS,
     ),
     programs=("openclaw",),
     validator=("openclaw", "config", "validate"),

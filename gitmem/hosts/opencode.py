@@ -12,28 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitmem.hosts.entries import (
-    calls_of,
-    object_at,
-    objects_at,
-    parse_object,
-    role_of,
-    string_at,
-    summary_turn,
-    time_of,
-    tool_output,
-)
-from gitmem.hosts.host import (
-    COMMON_EVENTS,
-    SKILLS,
-    Hooks,
-    Host,
-    Place,
-    Reads,
-    RegistrationFile,
-    SessionDatabase,
-    StoredSession,
-)
+from gitmem.hosts import entries, host
 from gitmem.hosts.registration import json_server, own_file
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.json_values import parse_json_object
@@ -77,39 +56,39 @@ def _whole_session(data: bytes) -> Transcript | None:
     skipped = 0
     for number, message in enumerate(messages, 1):
         if isinstance(message, dict) and isinstance(message.get("info"), dict):
-            turns += _turns(message["info"], objects_at(message, "parts"), number)
+            turns += _turns(message["info"], entries.objects_at(message, "parts"), number)
         else:
             skipped += 1
-    return Transcript(tuple(turns), string_at(info, "id"), skipped, lines=False)
+    return Transcript(tuple(turns), entries.string_at(info, "id"), skipped, lines=False)
 
 
 def _turns(info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], number: int) -> Iterator[Turn]:
     """The turns of a message: its text and tool calls, then the result of each tool."""
-    role = role_of(info.get("role"))
-    moment = time_of(object_at(info, "time").get("created"))
-    place = Place(string_at(info, "id") or f"L{number}", number, moment)
-    text_parts = [part for part in parts if string_at(part, "type") == "text" and not part.get("synthetic")]
-    texts = [string_at(part, "text") for part in text_parts if string_at(part, "text")]
+    role = entries.role_of(info.get("role"))
+    moment = entries.time_of(entries.object_at(info, "time").get("created"))
+    place = host.Place(entries.string_at(info, "id") or f"L{number}", number, moment)
+    text_parts = [part for part in parts if entries.string_at(part, "type") == "text" and not part.get("synthetic")]
+    texts = [entries.string_at(part, "text") for part in text_parts if entries.string_at(part, "text")]
     text = "\n".join(map(typed_message, texts) if role is Role.USER else texts)
     if info.get("summary") is True:
-        yield from summary_turn(text, place)
+        yield from entries.summary_turn(text, place)
         return
-    tools = [part for part in parts if string_at(part, "type") == "tool"]
+    tools = [part for part in parts if entries.string_at(part, "type") == "tool"]
     if role in (Role.USER, Role.ASSISTANT) and (text or tools):
-        yield Turn(place.id, role, text, number, moment, *calls_of(tools, "callID", "tool"))
+        yield Turn(place.id, role, text, number, moment, *entries.calls_of(tools, "callID", "tool"))
     for part in tools:
         state = part.get("state")
         if isinstance(state, dict):
-            output = tool_output(state.get("output"))
-            call, name = string_at(part, "callID"), string_at(part, "tool")
+            output = entries.tool_output(state.get("output"))
+            call, name = entries.string_at(part, "callID"), entries.string_at(part, "tool")
             yield Turn(place.id, Role.TOOL, output, number, moment, (), call, name)
 
 
-def _stored_sessions(connection: Connection) -> Iterator[StoredSession]:
+def _stored_sessions(connection: Connection) -> Iterator[host.StoredSession]:
     """The sessions of people in a database, without those of agents that another agent started."""
     query = "SELECT id, time_created, directory FROM session WHERE parent_id IS NULL ORDER BY time_created"
     for session, created, folder in connection.execute(query):
-        yield StoredSession(str(session), time_of(created), folder if isinstance(folder, str) else "")
+        yield host.StoredSession(str(session), entries.time_of(created), folder if isinstance(folder, str) else "")
 
 
 def _stored_transcript(connection: Connection, session: str) -> bytes:
@@ -117,37 +96,37 @@ def _stored_transcript(connection: Connection, session: str) -> bytes:
     messages: dict[str, dict[str, Any]] = {}
     query = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
     for ident, data in connection.execute(query, (session,)):
-        messages[ident] = {"info": {**parse_object(data), "id": ident}, "parts": []}
+        messages[ident] = {"info": {**entries.parse_object(data), "id": ident}, "parts": []}
     query = """
         SELECT message_id, json_remove(data, '$.state') FROM part WHERE session_id = ? AND json_valid(data)
         AND json_extract(data, '$.type') IN ('text', 'tool') ORDER BY time_created, id
     """
     for ident, data in connection.execute(query, (session,)):
         if ident in messages:
-            messages[ident]["parts"].append(parse_object(data))
+            messages[ident]["parts"].append(entries.parse_object(data))
     return json.dumps({"info": {"id": session}, "messages": list(messages.values())}).encode()
 
 
-HOST = Host(
+HOST = host.Host(
     "opencode",
-    (RegistrationFile("opencode.json", json_server("mcp", {"type": "local", "command": ["git-mem", "mcp"]})),
-     RegistrationFile(".opencode/plugins/git-mem.js", own_file(PLUGIN))),
-    hooks=Hooks(
-        {event: event for event in COMMON_EVENTS},
+    (host.RegistrationFile("opencode.json", json_server("mcp", {"type": "local", "command": ["git-mem", "mcp"]})),
+     host.RegistrationFile(".opencode/plugins/git-mem.js", own_file(PLUGIN))),
+    hooks=host.Hooks(
+        {event: event for event in host.COMMON_EVENTS},
         project_variables=("OPENCODE_PROJECT_DIR",),
         transcript=lambda fields: json.dumps(fields).encode() if "messages" in fields else None,
         prompt_text=typed_message,
     ),
     whole=_whole_session,
-    database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored_sessions, _stored_transcript),
+    database=host.SessionDatabase((".local/share/opencode/opencode*.db",), _stored_sessions, _stored_transcript),
     settings=("opencode.json", "opencode.jsonc", ".opencode/plugin/**", ".opencode/plugins/**"),
     authors=("opencode", "noreply@opencode.ai"),
-    reads=Reads(
+    reads=host.Reads(
         instructions=("AGENTS.md", ".opencode/instructions/", ".opencode/rules/"),
         commands=(".opencode/command/", ".opencode/commands/"),
         agents=(".opencode/agent/", ".opencode/agents/"),
         styles=(".opencode/mode/", ".opencode/modes/"),
-        skills=(*SKILLS, ".opencode/skill/", ".opencode/skills/"),
+        skills=(*host.SKILLS, ".opencode/skill/", ".opencode/skills/"),
     ),
     programs=("opencode",),
 )  # fmt: skip

@@ -5,22 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gitmem.hosts import own_memory
+from gitmem.hosts import host, own_memory
 from gitmem.hosts.entries import calls_of, identity_keys, object_at, objects_at, string_at, summary_turn, tool_output
-from gitmem.hosts.host import (
-    COMMON_EVENTS,
-    SKILLS,
-    Entries,
-    Entry,
-    Hooks,
-    Host,
-    InsertedText,
-    OwnMemory,
-    Place,
-    Reads,
-    RegistrationFile,
-    settings_in,
-)
 from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Turn
 
@@ -29,7 +15,7 @@ COMPRESSED = "chat_compression"
 SPOKEN = ("", "mid_turn_user_message", "realtime_message")  # subtypes of a person's words; others are the host's
 
 
-def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+def _read(entry: host.Entry, place: host.Place) -> Iterator[Turn] | None:
     """The turns of an entry; None for an entry of another form. (As in `host.Entries`.)"""
     message, payload = entry.get("message"), entry.get("systemPayload")
     if string_at(entry, "subtype") == COMPRESSED and isinstance(payload, dict):
@@ -42,7 +28,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     return _turns(role, entry, objects_at(message, "parts"), place)
 
 
-def _turns(role: Role, entry: Entry, parts: list[dict[str, Any]], place: Place) -> Iterator[Turn]:
+def _turns(role: Role, entry: host.Entry, parts: list[dict[str, Any]], place: host.Place) -> Iterator[Turn]:
     """The turns of a message: its text and tool calls, or each tool result in it."""
     if role is Role.TOOL:
         for part in parts:
@@ -61,7 +47,7 @@ def _turns(role: Role, entry: Entry, parts: list[dict[str, Any]], place: Place) 
         yield Turn(place.id, role, text, place.line, place.at, *calls_of(calls), by)
 
 
-def _typed_text(entry: Entry) -> str:
+def _typed_text(entry: host.Entry) -> str:
     """The text that the person typed, if the entry has it apart from a hook's context; else ""."""
     payload = object_at(entry, "systemPayload")
     if isinstance(payload.get("hookContext"), str):
@@ -69,7 +55,7 @@ def _typed_text(entry: Entry) -> str:
     return ""
 
 
-def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
+def _compressed(payload: dict[str, Any], place: host.Place) -> Iterator[Turn]:
     """The summary of a compaction: the texts of the first entry in the history that replaces the conversation."""
     history = objects_at(payload, "compressedHistory")
     texts = [string_at(part, "text") for part in objects_at(history[0], "parts")] if history else []
@@ -90,32 +76,32 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
     entry.pop("toolCallResult", None)  # the output a second time, for the screen
 
 
-def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+def _summary(like: host.Entry, last: host.Entry, text: str) -> dict[str, Any]:
     return identity_keys(like, last) | {"type": "user", "message": {"role": "user", "parts": [{"text": text}]}}
 
 
-HOST = Host(
+HOST = host.Host(
     "qwen",
-    (RegistrationFile(".qwen/settings.json", server_and_hooks(alwaysLoadTools=True)),),
-    hooks=Hooks(
-        {event: event for event in COMMON_EVENTS},
+    (host.RegistrationFile(".qwen/settings.json", server_and_hooks(alwaysLoadTools=True)),),
+    hooks=host.Hooks(
+        {event: event for event in host.COMMON_EVENTS},
         project_variables=("QWEN_PROJECT_DIR",), prompt_fields=("submitted_prompt", "prompt"),
     ),
-    entries=Entries(_read, _shorten, _summary, is_silent=lambda entry: string_at(entry, "type") == "system"),
+    entries=host.Entries(_read, _shorten, _summary, is_silent=lambda entry: string_at(entry, "type") == "system"),
     transcripts=(".qwen/projects/*/chats/*.jsonl",),
-    inserted=InsertedText(tags=("qwen:[a-z-]+",)),
-    settings=settings_in(".qwen"),
+    inserted=host.InsertedText(tags=("qwen:[a-z-]+",)),
+    settings=host.settings_in(".qwen"),
     authors=("qwen", "qwen code", "qwen-code", "qwen-coder", "qwen-coder@*"),
-    reads=Reads(
+    reads=host.Reads(
         instructions=("QWEN.md", "AGENTS.md", ".qwen/system.md", ".qwen/rules/"),
         commands=(".qwen/commands/",),
         agents=(".qwen/agents/",),
         styles=(".qwen/output-styles/",),
-        skills=(*SKILLS, ".qwen/skills/"),
+        skills=(*host.SKILLS, ".qwen/skills/"),
         imports=("QWEN.md", "AGENTS.md"),
     ),
     programs=("qwen",),
-    personal=(RegistrationFile("~/.qwen/settings.json", server_and_hooks(PERSONAL_SERVER, alwaysLoadTools=True)),),
-    own_memory=OwnMemory(own_memory.qwen),
+    personal=(host.RegistrationFile("~/.qwen/settings.json", server_and_hooks(PERSONAL_SERVER, alwaysLoadTools=True)),),
+    own_memory=host.OwnMemory(own_memory.qwen),
     below="Qwen Code",
 )  # fmt: skip

@@ -16,16 +16,8 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, cited_spans, id_of_hash, names_fact, text_hash
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import log_date
+from gitmem.provenance import cited_sources
 from gitmem.provenance.authorship import actor, by_machine, shown_name
-from gitmem.provenance.cited_sources import (
-    Source,
-    SourceReader,
-    facts_at,
-    file_meta,
-    merge_spans,
-    with_file_keys,
-    with_verification,
-)
 from gitmem.provenance.grounding import WORDS, Support, support_problem
 from gitmem.provenance.ledger import Ledger, Record, span_key
 from gitmem.provenance.wording import wording
@@ -79,7 +71,7 @@ class Attribution:
     """
 
     support: Support
-    sources: tuple[Source, ...]
+    sources: tuple[cited_sources.Source, ...]
     problem: str = ""
     records: tuple[Record, ...] = ()
     edit: Edit | None = None
@@ -102,13 +94,13 @@ class Attributor:
 
     def __init__(self, repo: Repository, commit: str, ledger: Ledger, globs: Sequence[str] | None = None) -> None:
         self.repo, self.commit, self.ledger = repo, commit, ledger
-        self.reader = SourceReader(repo, commit, globs)
+        self.reader = cited_sources.SourceReader(repo, commit, globs)
         self._facts: dict[str, list[Fact]] = {}
 
     @cached_property
     def present_ids(self) -> frozenset[str]:
         """The ids of the facts of long-term memory at `commit`."""
-        return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.commit))
+        return frozenset(fact.id for _, _, fact in cited_sources.facts_at(self.repo, self.commit))
 
     def attribution(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Attribution:
         """Where a fact comes from: the commits that recorded it, its sources and whether they support it, and its last
@@ -119,11 +111,11 @@ class Attributor:
         edit = self._edit(path, fact, records, line_commit)
         sources = [self.reader.read(fact, span, records) for span in self.cited_spans(fact, records)]
         support, problem = self._support(fact, sources, edit)
-        shown = tuple(with_verification(source, support is Support.IN_SOURCE) for source in sources)
+        shown = tuple(cited_sources.with_verification(source, support is Support.IN_SOURCE) for source in sources)
         promoted = any(record.model(digest) for record in records)
         return Attribution(support, shown, problem, records, edit, promoted)
 
-    def _support(self, fact: Fact, sources: Sequence[Source], edit: Edit | None) -> tuple[Support, str]:
+    def _support(self, fact: Fact, sources: Sequence[cited_sources.Source], edit: Edit | None) -> tuple[Support, str]:
         """(support, problem) of an attribution with these sources. An edited fact is EDITED, whatever its sources say,
         also if only its comment was edited; a fact without a source that was found is NO_SOURCE."""
         support = Support.NO_SOURCE
@@ -152,7 +144,7 @@ class Attributor:
         """The sources that the fact's comment and its newest record name, without repeats."""
         digest = text_hash(fact.text)
         linked = [link.source for record in records[:1] for link in record.sources if link.sha256 == digest]
-        return merge_spans(cited_spans(fact.meta), [span for span in linked if span])
+        return cited_sources.merge_spans(cited_spans(fact.meta), [span for span in linked if span])
 
     # -- edits -----------------------------------------------------------------------------------------------
 
@@ -279,8 +271,8 @@ class Attributor:
             return []
         if oid not in self._facts:
             data = self.repo.read(oid)
-            of_file = file_meta(data)
-            self._facts[oid] = [with_file_keys(fact, of_file) for fact in memory_facts.parse(data).facts]
+            of_file = cited_sources.file_meta(data)
+            self._facts[oid] = [cited_sources.with_file_keys(fact, of_file) for fact in memory_facts.parse(data).facts]
         return self._facts[oid]
 
 

@@ -31,6 +31,7 @@ from gitmem.memory.new_statements import rivals_at_lines
 from gitmem.memory.writing import LogEntry
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
+from gitmem.sessions import state as session_state
 from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.sessions.due_consolidation import note_ended
 from gitmem.sessions.echoes import NO_STATEMENTS, memory_statements
@@ -39,18 +40,6 @@ from gitmem.sessions.known_lines import known_statements, not_in_memory
 from gitmem.sessions.opened_files import OpenedFiles
 from gitmem.sessions.rolling_summary import distinct_keys, turn_key
 from gitmem.sessions.selection import Selected, select
-from gitmem.sessions.state import (
-    State,
-    current_part,
-    load_state,
-    save_state,
-    session_name,
-    state_lock,
-    summary,
-    with_activity,
-    with_ended_part,
-    with_part_of,
-)
 from gitmem.sessions.written_ids import written_id
 
 if TYPE_CHECKING:
@@ -118,26 +107,26 @@ def flush(
     Raises GitMemError in a bare repository or if a log or the state cannot be written, Locked if another process holds
     the lock of the session or of memory, Refused if the gate finds something in the agent's name.
     """
-    session = session_name(transcript, source.session)
+    session = session_state.session_name(transcript, source.session)
     with _locked_state(repo, transcript, session, wait) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model)
         )
-    summary(repo.common_dir, transcript, session)
+    session_state.summary(repo.common_dir, transcript, session)
     return flushed
 
 
 @contextmanager
 def _locked_state(
     repo: Repository, transcript: Transcript, session: str, wait: float
-) -> Iterator[tuple[Path, State]]:  # fmt: skip
+) -> Iterator[tuple[Path, session_state.State]]:  # fmt: skip
     """Hold the session's lock; yields the work tree's root and the session's state, in the part of the session that the
     transcript belongs to. Raises GitMemError in a bare repository, Locked if another process holds the lock for `wait`
     seconds."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
-    with locked(repo.common_dir, state_lock(session), wait):
-        yield repo.root, with_part_of(load_state(repo.common_dir, session), transcript)
+    with locked(repo.common_dir, session_state.state_lock(session), wait):
+        yield repo.root, session_state.with_part_of(session_state.load_state(repo.common_dir, session), transcript)
 
 
 class FlushInput(NamedTuple):
@@ -145,7 +134,7 @@ class FlushInput(NamedTuple):
     `model`: None for the rules alone. `ended`: the session is over, so that its last turns count too."""
 
     root: Path
-    state: State
+    state: session_state.State
     now: datetime
     model: Model | None
     ended: bool = False
@@ -191,7 +180,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
         turns=state.turns | {*distinct_keys(map(turn_key, spoken if ended else _turns_up_to_person(spoken)))},
         facts=state.facts | {fact_id(line.text) for line in lines},
     )
-    save_state(repo.common_dir, source.session, with_activity(state, now, source.file))
+    session_state.save_state(repo.common_dir, source.session, session_state.with_activity(state, now, source.file))
     differs = rivals_at_lines(repo, [(line.path, line.line) for line in lines], now.date())
     return FlushResult(tuple(lines), tuple(skipped), notes, tuple(masks), differs)
 
@@ -280,12 +269,12 @@ def end_session(
     starts again without its old turns is a new part (`state.with_part_of`). `model`: None for the rules alone. `wait`:
     seconds to wait for the session's lock. Raises the errors of `flush`, and Refused if the gate refuses the episode.
     """
-    session = session_name(transcript, source.session)
+    session = session_state.session_name(transcript, source.session)
     with _locked_state(repo, transcript, session, wait) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model, True)
         )
-        part = current_part(repo.common_dir, transcript, session)
+        part = session_state.current_part(repo.common_dir, transcript, session)
         closed = [ended_part for ended_part in state.parts if ended_part.part == state.part]
         episode_keys = {key for ended_part in closed for key in distinct_keys(ended_part.turns)}
         path = find_episode(root, part.session) if episode_keys else ""
@@ -296,9 +285,9 @@ def end_session(
                 spoken = []
             ended_at = (spoken[-1].at if spoken else None) or now
             path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, ended_at)
-        ended = with_ended_part(load_state(repo.common_dir, session), part.spoken())
-        save_state(repo.common_dir, session, ended)
-    summary(repo.common_dir, transcript, session)
+        ended = session_state.with_ended_part(session_state.load_state(repo.common_dir, session), part.spoken())
+        session_state.save_state(repo.common_dir, session, ended)
+    session_state.summary(repo.common_dir, transcript, session)
     note_ended(repo, config, path)
     return flushed, path
 

@@ -18,28 +18,8 @@ from typing import Any
 import click
 
 from gitmem import __version__
-from gitmem.cli.ci_job import (
-    MAX_SUMMARY_BYTES,
-    append_summary,
-    commits_of,
-    forge_and_client,
-    in_gitlab,
-    read_event,
-    resolve_commit,
-    set_bot_identity,
-    write_findings,
-    write_outputs,
-    write_report,
-)
+from gitmem.cli import ci_job, ci_review
 from gitmem.cli.ci_proposals import propose_consolidation, propose_promotion, without_key
-from gitmem.cli.ci_review import (
-    failure_comment,
-    link_to_run,
-    put_check,
-    put_comment,
-    put_suggestions,
-    review_event,
-)
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write
 from gitmem.config import TRACKED
@@ -112,27 +92,27 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     """Scan every version of every memory file that the event brings, and the commit messages."""
     repo, _ = open_here()
     started = now()
-    brought = commits_of(repo, read_event())
+    brought = ci_job.commits_of(repo, ci_job.read_event())
     base, tip, _ = brought
     policy = range_policy(repo, brought, started.date())
     if plugins:
         policy = replace(policy, detectors=WITH_PLUGINS)
     result = without_repeats(scan(files_of_new_commits(repo, base, tip, policy), policy, workers=2))
-    write_findings(result)
+    ci_job.write_findings(result)
     text = scan_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
-    append_summary(text)
+    ci_job.append_summary(text)
     if sarif:
-        write_report(sarif, as_sarif(result, __version__))
+        ci_job.write_report(sarif, as_sarif(result, __version__))
     if code_quality:
-        write_report(code_quality, gitlab.as_code_quality(result))
+        ci_job.write_report(code_quality, gitlab.as_code_quality(result))
     if sast:
         times = (started.astimezone(UTC), now().astimezone(UTC))
-        write_report(sast, gitlab.as_sast(result, __version__, *times))
+        ci_job.write_report(sast, gitlab.as_sast(result, __version__, *times))
     failed = result.blocked or (severity == "warn" and bool(result.findings))
     if os.environ.get("GITMEM_CHECK") == "true":
-        put_check(forge_and_client()[1], "memory scan", tip, result, text, failed=failed)
+        ci_review.put_check(ci_job.forge_and_client()[1], "memory scan", tip, result, text, failed=failed)
     sarif_path = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
-    write_outputs(findings=str(len(result.findings)), sarif=sarif_path, result="failed" if failed else "clean")
+    ci_job.write_outputs(findings=str(len(result.findings)), sarif=sarif_path, result="failed" if failed else "clean")
     return Exit.FINDINGS if failed else Exit.DONE
 
 
@@ -140,9 +120,9 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
 def cache_key_command() -> int:
     """Name the cache of the index: schema, embedder, memory tree; and whether this event may save it."""
     repo, config = open_here()
-    event = read_event()
+    event = ci_job.read_event()
     prefix, tree = cache_key(repo, config)
-    write_outputs(
+    ci_job.write_outputs(
         key=f"{prefix}-{tree}", prefix=f"{prefix}-", path=str(Path(repo.common_dir) / "gitmem"),
         save=str(event.on_default_branch).lower(),
     )  # fmt: skip
@@ -157,32 +137,34 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
 
     When the review cannot be made, the comment that is there says so: an older one never stands for it.
     """
-    forge, client = forge_and_client()
-    event = read_event()
+    forge, client = ci_job.forge_and_client()
+    event = ci_job.read_event()
     try:
-        event, review = review_event(event, client)
+        event, review = ci_review.review_event(event, client)
     except GitMemError as error:
-        put_comment(client, event, failure_comment(event, error))
+        ci_review.put_comment(client, event, ci_review.failure_comment(event, error))
         raise
     if review is None:
-        write_outputs(verdict="", comment="")
+        ci_job.write_outputs(verdict="", comment="")
         return Exit.DONE
     findings = as_report(review)
-    write_findings(findings)
+    ci_job.write_findings(findings)
     full_text = as_markdown(review, forge)
     if markdown:
-        write_report(markdown, full_text)
+        ci_job.write_report(markdown, full_text)
     if json_file:
-        write_report(json_file, json.dumps(as_value(review, forge), ensure_ascii=True, indent=1) + "\n")
-    link = link_to_run(markdown)
+        ci_job.write_report(json_file, json.dumps(as_value(review, forge), ensure_ascii=True, indent=1) + "\n")
+    link = ci_review.link_to_run(markdown)
     text = comment_markdown(review, forge, elsewhere=link)
-    comment = put_comment(client, event, text)
-    put_suggestions(client, event, review)
-    append_summary(comment_markdown(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=link, size=_utf8_length))
-    if in_gitlab() and not comment:
+    comment = ci_review.put_comment(client, event, text)
+    ci_review.put_suggestions(client, event, review)
+    ci_job.append_summary(
+        comment_markdown(review, forge, limit=ci_job.MAX_SUMMARY_BYTES, elsewhere=link, size=_utf8_length)
+    )
+    if ci_job.in_gitlab() and not comment:
         write(escape(full_text))
-    put_check(client, "memory review", review.head, findings, text, failed=review.failed)
-    write_outputs(verdict="failed" if review.failed else "clean", comment=comment)
+    ci_review.put_check(client, "memory review", review.head, findings, text, failed=review.failed)
+    ci_job.write_outputs(verdict="failed" if review.failed else "clean", comment=comment)
     return Exit.FINDINGS if review.failed else Exit.DONE
 
 
@@ -192,17 +174,17 @@ def comment_command() -> int:
 
     Needs GitHub and a token. The step output `result` says what became of it.
     """
-    set_bot_identity()
+    ci_job.set_bot_identity()
     repo, config = open_here()
-    event = read_event()
-    _, client = forge_and_client()
+    event = ci_job.read_event()
+    _, client = ci_job.forge_and_client()
     if not isinstance(client, GitHubClient):
         raise GitMemError(
             "commands in comments are asked of GitHub's API, and there is no token", "give the action one"
         )
     if not event.comment:
         say("git mem: this is no new comment on a pull request")
-        write_outputs(result="ignored")
+        ci_job.write_outputs(result="ignored")
         return Exit.DONE
     run = comment_commands.CommandRun(repo, config, client, os.environ, now().date())
     outcome = comment_commands.run_command(run, event.number, event.comment)
@@ -213,7 +195,7 @@ def comment_command() -> int:
     if outcome.answer:
         marker = f"<!-- git-mem:command {event.comment} -->"
         client.put_comment(event.number, marker, f"`/mem`: {code(outcome.words)}")
-    write_outputs(result=outcome.state.value)
+    ci_job.write_outputs(result=outcome.state.value)
     return Exit.DONE
 
 
@@ -231,16 +213,16 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
     a fork gets no secrets and no token that may push: nothing is promoted for it.
     """
     key = os.environ.pop("GITMEM_API_KEY", "").strip()
-    if read_event().of_fork:
+    if ci_job.read_event().of_fork:
         reason = "nothing is promoted for a fork's pull request: it gets no secrets, and its token may not push"
         say(f"git mem: {reason}")
-        append_summary(f"### Promotion\n\n{reason[:1].upper()}{reason[1:]}.\n")
-        write_outputs(facts="0", declined="0", consolidation="", **{"pull-request": ""})
+        ci_job.append_summary(f"### Promotion\n\n{reason[:1].upper()}{reason[1:]}.\n")
+        ci_job.write_outputs(facts="0", declined="0", consolidation="", **{"pull-request": ""})
         return Exit.DONE
     try:
         propose_promotion(branch, limit, model_name, key)
         number = propose_consolidation(branch, model_name, key) if often == "weekly" else ""
-        write_outputs(consolidation=number)
+        ci_job.write_outputs(consolidation=number)
         return Exit.DONE
     except ModelUnavailable as error:
         hint = error.hint
@@ -255,19 +237,19 @@ def merge_command() -> int:
 
     What merges without a conflict is pushed. The step outputs `merged` and `conflicts` have the numbers.
     """
-    set_bot_identity()
+    ci_job.set_bot_identity()
     repo, config = open_here()
-    _, client = forge_and_client()
+    _, client = ci_job.forge_and_client()
     if client is None:
         raise GitMemError("there is no token to push with", "give the action a token")
-    base = resolve_commit(repo, f"refs/remotes/origin/{client.default_branch()}")
+    base = ci_job.resolve_commit(repo, f"refs/remotes/origin/{client.default_branch()}")
     merge = proposals.BaseMerge(config, client, base, os.environ, now().date())
     results = proposals.merge_into_open(repo, merge, sys.executable)
     lines = [f"- #{row.number}: {', '.join(filter(None, (row.state, row.why)))}" for row in results]
-    append_summary("### Open memory pull requests\n\n" + ("\n".join(lines) or "none") + "\n")
+    ci_job.append_summary("### Open memory pull requests\n\n" + ("\n".join(lines) or "none") + "\n")
     for row in results:
         say(f"git mem: #{row.number} {row.branch}: {row.state} {row.why}".rstrip())
-    write_outputs(
+    ci_job.write_outputs(
         merged=",".join(str(row.number) for row in results if row.state == "merged"),
         conflicts=",".join(str(row.number) for row in results if row.state == "conflict"),
     )

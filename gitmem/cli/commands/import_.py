@@ -24,15 +24,8 @@ from gitmem.json_values import json_object
 from gitmem.memory.importing import ensure_elsewhere
 from gitmem.memory.new_statements import memory_bytes, rivals_of_texts, rivals_since
 from gitmem.plural import counted
+from gitmem.sessions import past_sessions
 from gitmem.sessions.conversation_exports import SERVICES, list_conversations
-from gitmem.sessions.past_sessions import (
-    Listing,
-    PastSession,
-    files_below,
-    files_of_host,
-    importable_hosts,
-    list_sessions,
-)
 from gitmem.sessions.session_import import ImportedSession, ImportOptions, ImportState, Totals, import_sessions
 
 INTO = re.compile(r"[\w-]+")  # the name of a folder in memory/
@@ -68,7 +61,7 @@ class ImportCommand(NamedTuple):
 
 
 @click.command()
-@click.argument("source", type=click.Choice([*DOCUMENTS, *importable_hosts(), *SERVICES]))
+@click.argument("source", type=click.Choice([*DOCUMENTS, *past_sessions.importable_hosts(), *SERVICES]))
 @click.argument("path", required=False, type=click.Path(path_type=Path))
 @click.option("--project", type=click.Path(path_type=Path), metavar="FOLDER", help="Only sessions that worked in it.")
 @click.option("--yes", is_flag=True, help="Import all that is found, where no PATH is named.")
@@ -176,7 +169,7 @@ def _remembered_notes(options: ImportCommand) -> DocumentImport | None:
     return import_plan(repo, with_kept_data(config, options.keep), arrivals, left_out)
 
 
-def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
+def _listing(options: ImportCommand, *, may_be_empty: bool) -> past_sessions.Listing:
     """The sessions in PATH, or those of the host on this machine. Raises UsageError if PATH has none; `may_be_empty`:
     return an empty listing instead, since the archive has something else to import."""
     if options.source in SERVICES:
@@ -188,18 +181,18 @@ def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
         except UsageError:
             if not may_be_empty:
                 raise
-            return Listing(())
+            return past_sessions.Listing(())
     if options.path:
-        listing = list_sessions(files_below(options.path))
+        listing = past_sessions.list_sessions(past_sessions.files_below(options.path))
         if not listing.sessions and not any(reason.startswith(UNREADABLE) for _, reason in listing.left_out):
             command_hint = f"'git mem import {options.source}' lists those on this machine"
             words = f"there is no session of a known host in '{options.path}'"
             raise UsageError(words, f"name a transcript, or a folder of them; {command_hint}")
         return listing
-    return list_sessions(files_of_host(options.source, Path(os.path.expanduser("~"))))
+    return past_sessions.list_sessions(past_sessions.files_of_host(options.source, Path(os.path.expanduser("~"))))
 
 
-def _import_sessions(listing: Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
+def _import_sessions(listing: past_sessions.Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
     """Import the sessions, and the notes that the service remembered (None for none), and print the outcome. Returns 1
     if a session failed, a file could not be read or a note was left out, else 0. Raises UsageError for --commit with
     --dry-run."""
@@ -257,7 +250,7 @@ def _show_session(outcome: ImportedSession, options: ImportCommand, *, verbose: 
             say(f"git mem: {place}: {text}: {reason}")
 
 
-def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, verbose: bool) -> None:
+def _show_totals(totals: Totals, listing: past_sessions.Listing, options: ImportCommand, *, verbose: bool) -> None:
     """Print how many sessions and lines were imported, were there already, or were left out."""
     verb = verb_of(options.dry_run)
     counts = totals.sessions
@@ -277,9 +270,9 @@ def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, ve
         write('next: git add memory; git commit -m "memory: old sessions"\n')
 
 
-def _show_listing(listing: Listing, options: ImportCommand) -> None:
+def _show_listing(listing: past_sessions.Listing, options: ImportCommand) -> None:
     """Print the sessions on this machine, project by project. Nothing is imported."""
-    by_project: dict[str, list[PastSession]] = {}
+    by_project: dict[str, list[past_sessions.PastSession]] = {}
     for session in listing.sessions:
         by_project.setdefault(session.project, []).append(session)
     rows = sorted(by_project.items())
@@ -309,6 +302,6 @@ def _documents_value(plan: DocumentImport, options: ImportCommand) -> dict[str, 
     return {"source": options.source, **json_object(plan), "dry_run": options.dry_run}
 
 
-def _day(session: PastSession) -> str:
+def _day(session: past_sessions.PastSession) -> str:
     """The day on which a session began, YYYY-MM-DD."""
     return session.start.date().isoformat()

@@ -28,26 +28,8 @@ from gitmem.git.opening import discover, open_repository
 from gitmem.git.transaction import Draft, Reading
 from gitmem.git.transaction import write as write_files
 from gitmem.git.write import init_repository
-from gitmem.memory.adoption import (
-    Folder,
-    folder_name,
-    folder_settings_text,
-    inspect_folder,
-    lacking_patterns,
-    open_place,
-    settings_text,
-    unread_folders,
-)
+from gitmem.memory import adoption, new_repository
 from gitmem.memory.importing import import_files, plan_import, without_ignored
-from gitmem.memory.new_repository import (
-    FileWrite,
-    NewRepository,
-    Place,
-    create_memory_files,
-    create_memory_folder,
-    place_for,
-    settings_now,
-)
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
@@ -124,7 +106,7 @@ def command(**arguments: Any) -> int:
 def _lay_out(options: InitOptions) -> None:
     """Write the files that a memory lacks, adopt the notes in the folder or not, and print what was done."""
     quiet = options.as_json or options.dry_run
-    place = place_for(options.folder, os.environ)
+    place = new_repository.place_for(options.folder, os.environ)
     if options.inside:
         _lay_out_inside(place, options)
         return
@@ -134,10 +116,10 @@ def _lay_out(options: InitOptions) -> None:
     new_settings = ""
     if adopted and notes:
         daily = [pattern for pattern, _ in notes.daily]
-        new_settings = settings_text(_settings_now(place), daily, notes.hosts)
+        new_settings = adoption.settings_text(_settings_now(place), daily, notes.hosts)
     daily = _patterns_in_settings(new_settings, daily)
     templates = not _is_code(place) if options.templates is None else options.templates
-    created = create_memory_files(
+    created = new_repository.create_memory_files(
         place,
         os.environ,
         options.lang or _locale(),
@@ -168,14 +150,14 @@ def _lay_out(options: InitOptions) -> None:
         write(escape(f'next: {enter}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
 
 
-def _lay_out_inside(place: Place, options: InitOptions) -> None:
+def _lay_out_inside(place: new_repository.Place, options: InitOptions) -> None:
     """Make one folder the memory of its repository, and print what was done. Raises UsageError for options that do not
     go with --in."""
     if options.adopt is not None or options.templates:
         raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
-    folder = folder_name(options.inside)
-    new_settings = folder_settings_text(_settings_now(place), folder)
-    created = create_memory_folder(place, os.environ, folder, new_settings, dry_run=options.dry_run)
+    folder = adoption.folder_name(options.inside)
+    new_settings = adoption.folder_settings_text(_settings_now(place), folder)
+    created = new_repository.create_memory_folder(place, os.environ, folder, new_settings, dry_run=options.dry_run)
     accepted = 0 if place.new or options.dry_run else accept_head(created.root)
     paths = [file.path for file in created.written]
     if options.as_json:
@@ -189,7 +171,7 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
         write('next: git mem install; git mem add "..."; git add -A; git commit\n')
 
 
-def _in_words(file: FileWrite) -> str:
+def _in_words(file: new_repository.FileWrite) -> str:
     """The path of a written file, and how many lines one that existed has more."""
     if file.added_lines is None:
         return file.path
@@ -197,7 +179,12 @@ def _in_words(file: FileWrite) -> str:
 
 
 def _value(
-    created: NewRepository, written: Sequence[str], notes: Folder | None, adopted: bool, accepted: int, dry_run: bool
+    created: new_repository.NewRepository,
+    written: Sequence[str],
+    notes: adoption.Folder | None,
+    adopted: bool,
+    accepted: int,
+    dry_run: bool,
 ) -> dict[str, object]:
     """The JSON of docs/json.md, "init". `written`: its value of that name."""
     return {
@@ -228,7 +215,7 @@ def accept_head(root: Path) -> int:
         return len(rows)
 
 
-def _notes(place: Place, adopt: bool | None) -> Folder | None:
+def _notes(place: new_repository.Place, adopt: bool | None) -> adoption.Folder | None:
     """The notes of a folder; also for a folder without notes.
 
     None if the folder does not exist, or if it has a memory and neither --adopt nor --only-new was given (`adopt`
@@ -236,17 +223,17 @@ def _notes(place: Place, adopt: bool | None) -> Folder | None:
     """
     if not place.root.is_dir() or (adopt is None and _has_memory(place.root)):
         return None
-    with open_place(place, os.environ) as repo:
-        return inspect_folder(repo)
+    with adoption.open_place(place, os.environ) as repo:
+        return adoption.inspect_folder(repo)
 
 
-def _is_code(place: Place) -> bool:
+def _is_code(place: new_repository.Place) -> bool:
     """Whether the folder has more files that are not Markdown (hidden ones aside) than notes (`Folder.notes`: Markdown
     that is not memory yet). Such a folder gets no instruction files by default. False for a new or missing folder."""
     if place.new or not place.root.is_dir():
         return False
-    with open_place(place, os.environ) as repo:
-        return inspect_folder(repo).is_code
+    with adoption.open_place(place, os.environ) as repo:
+        return adoption.inspect_folder(repo).is_code
 
 
 def _has_memory(root: Path) -> bool:
@@ -254,7 +241,7 @@ def _has_memory(root: Path) -> bool:
     return any(os.path.lexists(root / name) for name in ("MEMORY.md", "memory"))
 
 
-def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
+def _is_adopted(folder: adoption.Folder, adopt: bool | None, *, quiet: bool) -> bool:
     """Whether the notes of the folder stay searched: the choice of the option, else the person's answer on a terminal,
     else (or if `quiet`) whether it has more notes than files that are not Markdown. `adopt`: the option, None if it was
     not given."""
@@ -266,19 +253,19 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
     return click.confirm(f"{count} here: keep them searched and gated?", default=folder.mostly_notes, err=True)
 
 
-def _settings_now(place: Place) -> str:
+def _settings_now(place: new_repository.Place) -> str:
     """The text of .gitmem.toml, "" if there is none. Raises UsageError if it is not UTF-8."""
     try:
         if not place.root.is_dir():
             return ""
-        return (settings_now(place.root) or b"").decode()
+        return (new_repository.settings_now(place.root) or b"").decode()
     except UnicodeDecodeError:
         raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
 
 
 def _patterns_in_settings(text_of_settings: str, daily: Sequence[str]) -> list[str]:
     """Of the patterns of daily logs `daily`, those that the text of the settings has; a note names the others."""
-    missing = lacking_patterns(text_of_settings, daily)
+    missing = adoption.lacking_patterns(text_of_settings, daily)
     if missing:
         text = json.dumps(missing, ensure_ascii=False)
         say(f"note: .gitmem.toml has a [memory] table already: add {text} to its daily by hand to have these logs read")
@@ -290,13 +277,13 @@ def _show_unread_folders(root: Path) -> None:
     if not (root / ".git").exists():  # a dry run of a new folder
         return
     with closing(open_repository(root, os.environ)) as repo:
-        globs = unread_folders(repo, settings(repo).memory_paths)
+        globs = adoption.unread_folders(repo, settings(repo).memory_paths)
     if globs:
         listed = json.dumps(globs, ensure_ascii=False)
         write(escape(f"folders: memory of their own is read with [memory] paths = {listed} in .gitmem.toml\n"))
 
 
-def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
+def _show_notes(folder: adoption.Folder, adopted: bool, daily: Sequence[str]) -> None:
     """Print which files are memory (`in:`), which are daily logs (`log:`), and which are neither (`out:`)."""
     count = counted(len(folder.notes), "note")
     left_out = [f"{number} {reason}" for reason, number in folder.others]
@@ -339,7 +326,9 @@ def _import_into_new(options: InitOptions, source: Path) -> int:
         plan = without_ignored(repo, plan)
     if not request.dry_run:
         commit = import_files(repo, plan, now(), os.environ).commit
-        created = create_memory_files(place_for(folder, os.environ), os.environ, options.lang or _locale())
+        created = new_repository.create_memory_files(
+            new_repository.place_for(folder, os.environ), os.environ, options.lang or _locale()
+        )
         written_files = tuple(_in_words(file) for file in created.written)
     return show_notes(plan, request, root, commit, written_files)
 

@@ -8,18 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from gitmem.cli import state_removal
+from gitmem.cli import host_registration, state_removal
 from gitmem.cli.commands.install import HookChanges, show_changes
-from gitmem.cli.host_registration import (
-    AGENTS,
-    FOUND,
-    register,
-    register_for_user,
-    require_agents,
-    show_unregistered,
-    unregister_home,
-    unregister_project,
-)
 from gitmem.cli.options import open_here
 from gitmem.cli.state_removal import Part
 from gitmem.cli.terminal import escape, say, write, write_json
@@ -42,7 +32,8 @@ OPTIONS = {"registrations": "--user", "index": "--purge", "state": "--purge", "u
 @click.option("--yes", is_flag=True, help="Answer every question with yes; without a terminal nothing is asked.")
 @click.option("--purge", is_flag=True, help="Remove the search index and all other state of ours as well.")
 @click.option(
-    "--agent", "agents", type=click.Choice(AGENTS), multiple=True, is_flag=False, flag_value=FOUND,
+    "--agent", "agents", type=click.Choice(host_registration.AGENTS), multiple=True, is_flag=False,
+    flag_value=host_registration.FOUND,
     help="Leave an agent's host instead. Repeatable; without a name, all that are registered here.",
 )  # fmt: skip
 @click.option("--user", is_flag=True, help="With --agent: in your own settings. Alone: there as well.")
@@ -61,15 +52,17 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     git mem uninstall --yes
     """
     if user and agents:
-        return register_for_user(require_agents(agents), dry_run=dry_run, as_json=as_json, remove=True)
+        return host_registration.register_for_user(
+            host_registration.require_agents(agents), dry_run=dry_run, as_json=as_json, remove=True
+        )
     repo, _ = open_here()
     if agents:
-        return register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)
+        return host_registration.register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)
     state_removal.state_folder(repo)  # a link is refused before anything is changed
     folder = hooks_folder(repo)
     steps = _remove_hooks(repo, dry_run)
     merging = merge_driver.take_out(repo, dry=dry_run)
-    hosts = unregister_project(repo, dry_run=dry_run)
+    hosts = host_registration.unregister_project(repo, dry_run=dry_run)
     if not as_json:
         nothing = "there are no hooks of ours"
         if "elsewhere" in installed(folder, repo.common_dir.as_posix()).values():
@@ -77,7 +70,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         changes = HookChanges(folder, steps, changed_merge_driver=merging, dry_run=dry_run)
         show_changes(changes, without_steps=nothing, driver_change="removed")
         for host in hosts:
-            show_unregistered(host, dry_run)
+            host_registration.show_unregistered(host, dry_run)
     asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
     states: dict[str, str] = {}  # part -> REMOVED, WOULD_REMOVE or KEPT
     problems = [f"{host.host}: {host.problem}" for host in hosts if host.problem]
@@ -123,7 +116,7 @@ def _remove_hooks(repo: Repository, dry_run: bool) -> list[Step]:
 
 def _parts(repo: Repository) -> Iterator[Part]:
     """The parts to ask about, in order; the record of `git mem undo` is the last."""
-    at_home = unregister_home(dry_run=True)
+    at_home = host_registration.unregister_home(dry_run=True)
     if at_home:
         files = ", ".join(dict.fromkeys(change.path for host in at_home for change in host.changes))
         words = f"registrations in your home, for all projects ({files or at_home[0].problem})"
@@ -139,7 +132,7 @@ def _parts(repo: Repository) -> Iterator[Part]:
 
 def _leave_home() -> None:
     """Remove the registrations in the person's home. Raises GitMemError if one cannot be removed."""
-    problems = [host for host in unregister_home(dry_run=False) if host.problem]
+    problems = [host for host in host_registration.unregister_home(dry_run=False) if host.problem]
     if problems:
         raise GitMemError(f"{problems[0].host}: {problems[0].problem}", problems[0].hint)
 
