@@ -18,6 +18,13 @@ class Exit(IntEnum):
     BUG = 4
     INTERRUPTED = 130
 
+    @classmethod
+    def findings_if(cls, found: object) -> Exit:
+        """FINDINGS if `found` is true or not empty, else DONE."""
+        if found:
+            return cls.FINDINGS
+        return cls.DONE
+
 
 class GitMemError(Exception):
     """The command could not run: `message` says what is wrong, `hint` what to type next (may be empty).

@@ -36,9 +36,7 @@ class DocumentOptions(Protocol):
 def exit_code(left_out: Iterable[tuple[str, str]]) -> int:
     """The exit code of an import: 1 if a file was left out for a reason that a person may not expect (none of
     `importing.EXPECTED`, such as "is not Markdown"), else 0. `left_out`: (name, reason) of each file."""
-    if any(reason not in EXPECTED for _, reason in left_out):
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(any(reason not in EXPECTED for _, reason in left_out))
 
 
 def verb_of(dry_run: bool) -> str:

@@ -9,8 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gitmem.cli.terminal import ProgressLine, escape, page, paint, say, write_json
-from gitmem.cli.terminal import colour as coloured
+from gitmem.cli.terminal import ProgressLine, escape, page, paint, say, uses_colour, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.plural import line_range
@@ -90,7 +89,7 @@ def answer(request: SearchRequest, display: Display, repo: Repository, config: C
     elif display.as_json:
         write_json(shown(answered))
     else:
-        in_colour = coloured(display.colour)
+        in_colour = uses_colour(display.colour)
         text = render(answered, query.text, in_colour, scored=display.verbose, explained=request.explain)
         page(text + (settings_text(answered.settings) if answered.settings and request.explain else ""), wrap=True)
         if hint := _hint(request, answered):
@@ -132,7 +131,7 @@ def answer_of_server(request: SearchRequest, display: Display) -> None:
     elif display.as_json:
         write_json(value)
     else:
-        page(render(answered, request.text, coloured(display.colour), scored=display.verbose), wrap=True)
+        page(render(answered, request.text, uses_colour(display.colour), scored=display.verbose), wrap=True)
         if not answered.hits:
             say("nothing found")
         elif not answered.answered:

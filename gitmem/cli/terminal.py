@@ -83,7 +83,7 @@ def printable(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def colour(setting: str, stream: TextIO | None = None) -> bool:
+def uses_colour(setting: str, stream: TextIO | None = None) -> bool:
     """Whether to print in colour. `setting`: "auto" (on a terminal, without NO_COLOR and TERM=dumb), "always" or
     "never". `stream`: None for stdout."""
     if setting != "auto":
@@ -108,7 +108,7 @@ def aligned(rows: Iterable[tuple[str, str]], label_columns: int = 0) -> list[str
 
 def paint_severities(report: str) -> str:
     """A scan's report with `block` in red and `warn` in yellow; unchanged if stdout takes no colour."""
-    if not colour("auto"):
+    if not uses_colour("auto"):
         return report
     styles = {"block": "bad", "warn": "warn"}
     return SEVERITY.sub(lambda match: match[1] + paint(match[2], styles[match[2]], in_colour=True), report)

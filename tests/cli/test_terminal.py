@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.cli.terminal import ProgressLine, colour, escape, paint, printable
+from gitmem.cli.terminal import ProgressLine, escape, paint, printable, uses_colour
 from tests.harness import Repo
 
 
@@ -28,7 +28,7 @@ def test_nothing_hostile_survives_and_everything_encodes(text: str) -> None:
 
 
 def test_colour_obeys_the_option_and_no_color(monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    assert colour("always") and not colour("never") and not colour("auto")
+    assert uses_colour("always") and not uses_colour("never") and not uses_colour("auto")
     assert paint("x", "bad", True) == "\x1b[31mx\x1b[m" and paint("x", "bad", False) == "x"
 
 

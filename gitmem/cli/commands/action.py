@@ -113,7 +113,7 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
         ci_review.put_check(ci_job.forge_and_client()[1], "memory scan", tip, result, text, failed=failed)
     sarif_path = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
     ci_job.write_outputs(findings=str(len(result.findings)), sarif=sarif_path, result="failed" if failed else "clean")
-    return Exit.FINDINGS if failed else Exit.DONE
+    return Exit.findings_if(failed)
 
 
 @command.command("cache-key")
@@ -165,7 +165,7 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
         write(escape(full_text))
     ci_review.put_check(client, "memory review", review.head, findings, text, failed=review.failed)
     ci_job.write_outputs(verdict="failed" if review.failed else "clean", comment=comment)
-    return Exit.FINDINGS if review.failed else Exit.DONE
+    return Exit.findings_if(review.failed)
 
 
 @command.command("comment")

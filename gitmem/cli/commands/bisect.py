@@ -12,8 +12,7 @@ import click
 
 from gitmem.cli.changed_facts import change_lines
 from gitmem.cli.options import colour_option, commit_at, json_option, open_here
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.cli.terminal import escape, page, paint, say, uses_colour, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
@@ -76,7 +75,7 @@ def command(
     if as_json:
         write_json(mask.masked_json(_value(repo, words, expected, turn, changes)))
     else:
-        _show(repo, turn, changes, newest, mask, coloured(colour))
+        _show(repo, turn, changes, newest, mask, uses_colour(colour))
         say(f"{counted(len(turn.ranks), 'commit')} tried of {len(commits)}")
     if commits[-1] in shallow(repo):
         say(f"this clone is shallow and ends at {commits[-1][:12]}: what came before it was not tried")

@@ -10,8 +10,7 @@ from gitmem.cli import completions
 from gitmem.cli.changed_facts import SIGNS, change_lines
 from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import colour_option, default_span, json_option, open_here
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import page, say, write_json
+from gitmem.cli.terminal import page, say, uses_colour, write_json
 from gitmem.environment import now
 from gitmem.git.revision import split_range
 from gitmem.memory.snapshot import layout_at
@@ -48,7 +47,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
             }
         )
         return
-    in_colour = coloured(colour)
+    in_colour = uses_colour(colour)
     page("".join(change_lines(changes, in_colour)), wrap=True)
     if not changes:
         say("no fact changed")

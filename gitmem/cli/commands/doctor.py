@@ -11,7 +11,7 @@ import click
 from gitmem.agents import host_checks
 from gitmem.cli.forge_access import forge_client
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import colour, escape, first_names, page, paint, say, write_json
+from gitmem.cli.terminal import escape, first_names, page, paint, say, uses_colour, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, MissingFile
@@ -67,10 +67,8 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     if as_json:
         write_json({"ok": not failed, "checks": checks})
     else:
-        page(render(checks, colour("auto")), wrap=True)
-    if failed:
-        return Exit.FINDINGS
-    return Exit.DONE
+        page(render(checks, uses_colour("auto")), wrap=True)
+    return Exit.findings_if(failed)
 
 
 def render(checks: Sequence[Check], in_colour: bool) -> str:

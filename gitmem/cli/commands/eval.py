@@ -242,7 +242,7 @@ def _evaluate(options: EvalOptions) -> int:
             gained, lost = list(differences.gained), list(differences.lost)
     _show(columns, gained, lost, differences, options.as_json)
     below = [_is_below_floor(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
-    return Exit.FINDINGS if any(below) else Exit.DONE
+    return Exit.findings_if(any(below))
 
 
 def _what_if_queries(query: Query) -> dict[str, Query]:

@@ -77,9 +77,7 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
         )  # fmt: skip
     else:
         _show(bundle, folder, commit, dry_run=dry_run)
-    if bundle.withheld or bundle.left:
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(bundle.withheld or bundle.left)
 
 
 def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:

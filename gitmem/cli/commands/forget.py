@@ -114,9 +114,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
         write_json(_purge_value(purged, values))
     else:
         _show_purge(purged)
-    if purged.left:
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(purged.left)
 
 
 def _purge_value(purged: Purge, values: Sequence[str]) -> dict[str, object]:

@@ -231,9 +231,7 @@ def _import_sessions(listing: past_sessions.Listing, options: ImportCommand, rem
             show_documents(remembered, options)
         _show_totals(totals, listing, options, verbose=verbose)
         say_rivals(differs)
-    if failed:
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(failed)
 
 
 def _show_session(outcome: ImportedSession, options: ImportCommand, *, verbose: bool) -> None:

@@ -8,8 +8,7 @@ import click
 
 from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import at_option, colour_option, commit_at, day_option, json_option, open_here
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, first_names, page, paint, say, write_json
+from gitmem.cli.terminal import escape, first_names, page, paint, say, uses_colour, write_json
 from gitmem.environment import now
 from gitmem.memory import timeline
 from gitmem.memory.fact import normalise
@@ -64,7 +63,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     if as_json:
         write_json({"days": days})
         return
-    page(render(days, coloured(colour)), wrap=True)
+    page(render(days, uses_colour(colour)), wrap=True)
     if not days and (since or until or agent):
         say("no daily log here in that time")
     elif not days:

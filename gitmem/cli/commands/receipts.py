@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import click
 
 from gitmem.cli.options import colour_option, day_option, json_option, open_here
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.cli.terminal import escape, page, paint, say, uses_colour, write_json
 from gitmem.environment import now
 from gitmem.sessions import receipts
 from gitmem.sessions.receipts import Receipt, by_session, recall, recalled_without_blocked
@@ -44,7 +43,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
             "(git mem install --agent HOST)"
         )
         return
-    in_colour = coloured(colour)
+    in_colour = uses_colour(colour)
     rows = [paint(COLUMNS, "heading", in_colour), *(escape(row, "") for row in _sessions(records))]
     rows += ["", paint(f"Tokens by layer, {total.tokens_a_day} tokens a day", "heading", in_colour)]
     rows += [f"  {layer:<12} {count:>9,}" for layer, count in sorted(total.tokens.items(), key=lambda row: -row[1])]

@@ -79,9 +79,7 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         say("a real secret is rotated first: masking does not take it back (docs/leaked-secret.md)")
     if not dry_run and committed:
         say(f"commits hold the secret still, and a merge brings them along: {COMMITS_KEEP_IT}")
-    if unmended:
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(unmended)
 
 
 @json_keys("path where rules masks=redaction.masks characters=redaction.characters of=size")

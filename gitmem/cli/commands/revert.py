@@ -10,8 +10,7 @@ from gitmem.cli import completions
 from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.places import parse_lines
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write, write_json
+from gitmem.cli.terminal import escape, page, paint, say, uses_colour, write, write_json
 from gitmem.errors import UsageError
 from gitmem.git.opening import Repository
 from gitmem.plural import counted
@@ -96,7 +95,7 @@ def _selector(options: RevertOptions, repo: Repository) -> Selector:
 
 def _show(correction: Correction, selector: Selector, options: RevertOptions) -> None:
     """Print each removed fact and the fact that was restored for it; on standard error how many were removed."""
-    in_colour, rows = coloured(options.colour), []
+    in_colour, rows = uses_colour(options.colour), []
     for item in correction.removals:
         place = f"{paint(escape(item.path, ''), 'path', in_colour)}:{paint(str(item.fact.line), 'line', in_colour)}"
         rows.append(f"{place}: {paint('-', 'bad', in_colour)} {escape(item.fact.text, '')}\n")

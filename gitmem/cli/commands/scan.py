@@ -141,9 +141,7 @@ def command(**arguments: Any) -> int:
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form, accepted=options.everything)
-    if report.blocked or (options.severity == "warn" and report.findings):
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(report.blocked or (options.severity == "warn" and report.findings))
 
 
 def choose_source(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
@@ -232,9 +230,7 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
         write_json(explained)
     else:
         page(explanation.as_text(explained, escape), wrap=True)
-    if explained.blocks:
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(explained.blocks)
 
 
 def show_trial(repo: Repository, number: int, form: str) -> int:
@@ -274,9 +270,7 @@ def show_audit(repo: Repository, form: str) -> int:
             line = f"{state} {last_day} {texts} {entry.rule} {entry.path}: {entry.reason}"
             lines.append(escape(line, keep="") + "\n")
         page("".join(lines) or "no exceptions\n", wrap=True)
-    if any(state == "ended" for _, state in rows):
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(any(state == "ended" for _, state in rows))
 
 
 def _audit_value(entry: Entry, state: str) -> dict[str, object]:

@@ -208,9 +208,7 @@ def audit(context: click.Context, tenant: str, repository: str, oid: str, as_jso
         write_json(value)
     else:
         _show_audit(repository, value)
-    if any(remaining):
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(any(remaining))
 
 
 def _show_audit(repository: str, value: dict[str, Any]) -> None:

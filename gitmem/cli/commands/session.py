@@ -234,9 +234,7 @@ def retry_command(dry_run: bool, as_json: bool) -> int:
             _show_pending(result, dry_run)
         if not results:
             write("no session waits to be written\n")
-    if any(result.problem for result in results):
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(any(result.problem for result in results))
 
 
 def _pending_value(result: NoteResult) -> dict[str, object]:

@@ -10,8 +10,7 @@ from gitmem.cli import completions
 from gitmem.cli.hidden_secrets import say_hidden
 from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
 from gitmem.cli.places import parse_lines
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.cli.terminal import escape, page, paint, say, uses_colour, write_json
 from gitmem.environment import now
 from gitmem.gate.quoting import HIDDEN, without_secrets
 from gitmem.git.unmerged import our_versions
@@ -53,7 +52,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
         return
     start, end = first or 1, min(last or len(memory_file.lines), len(memory_file.lines))
     lines = memory_file.lines[start - 1 : end]
-    in_colour = coloured(colour)
+    in_colour = uses_colour(colour)
     width = len(str(end))
     page(
         "".join(

@@ -11,7 +11,7 @@ import click
 
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.promotion_hook import last_run, last_run_in_words
-from gitmem.cli.terminal import aligned, colour, escape, page, paint, write_json
+from gitmem.cli.terminal import aligned, escape, page, paint, uses_colour, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.gate import last_refusal
@@ -104,14 +104,14 @@ def _json_value(repo: Repository, standing: Standing) -> dict[str, object]:
 
 def _lines(rows: Sequence[Row]) -> list[str]:
     """The rows as lines for a terminal: texts in one column, problems in colour."""
-    in_colour = colour("auto")
+    in_colour = uses_colour("auto")
     lines = aligned([(row.label, escape(row.text)) for row in rows], LABEL_COLUMNS)
     return [paint(line, row.style, in_colour and bool(row.style)) for line, row in zip(lines, rows, strict=True)]
 
 
 def _odd_files(status: Status) -> list[str]:
     """For each file that is not indexed whole, a line that says why, and one with what to do about it."""
-    in_colour = colour("auto")
+    in_colour = uses_colour("auto")
     lines = []
     for odd in status.odd:
         hint = f"\n    {odd.hint}" if odd.hint else ""

@@ -59,9 +59,7 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
         write_json(synced)
     else:
         _say(synced, quiet)
-    if synced.state in ("conflict", "uncommitted") or synced.kept:
-        return Exit.FINDINGS
-    return Exit.DONE
+    return Exit.findings_if(synced.state in ("conflict", "uncommitted") or synced.kept)
 
 
 def _say(synced: Synced, quiet: bool) -> None:

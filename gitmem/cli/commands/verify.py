@@ -9,8 +9,7 @@ import click
 from gitmem.cli import completions
 from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import colour_option, json_option, open_here
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.cli.terminal import escape, page, paint, say, uses_colour, write_json
 from gitmem.errors import Exit
 from gitmem.gate.tree_policies import range_memory_paths
 from gitmem.git.revision import split_range
@@ -46,7 +45,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     if as_json:
         write_json(verdict)
     else:
-        page(render(verdict, coloured(colour)), wrap=True)
+        page(render(verdict, uses_colour(colour)), wrap=True)
         say(summary(verdict))
     if verdict.flaws:
         ctx.exit(Exit.FINDINGS)

@@ -8,8 +8,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
-from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.cli.terminal import escape, page, paint, say, uses_colour, write_json
 from gitmem.environment import now, start_lookup
 from gitmem.plural import line_range
 
@@ -54,7 +53,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
             say(f"note: {note}")
         write_json(answer)
         return
-    page(render(answer, coloured(colour)), wrap=True)
+    page(render(answer, uses_colour(colour)), wrap=True)
 
 
 def render(answer: Answer, in_colour: bool) -> str:
