@@ -117,7 +117,7 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
 
 
 @command.command("cache-key")
-def cache_key_command() -> int:
+def cache_key_command() -> None:
     """Name the cache of the index: schema, embedder, memory tree; and whether this event may save it."""
     repo, config = open_here()
     event = ci_job.read_event()
@@ -126,7 +126,6 @@ def cache_key_command() -> int:
         key=f"{prefix}-{tree}", prefix=f"{prefix}-", path=str(Path(repo.common_dir) / "gitmem"),
         save=str(event.on_default_branch).lower(),
     )  # fmt: skip
-    return Exit.DONE
 
 
 @command.command("review")
@@ -169,7 +168,7 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
 
 
 @command.command("comment")
-def comment_command() -> int:
+def comment_command() -> None:
     """Do what a comment on a pull request asks: `/mem accept`, `/mem reject ID reason`, `/mem settle ID later`.
 
     Needs GitHub and a token. The step output `result` says what became of it.
@@ -185,7 +184,7 @@ def comment_command() -> int:
     if not event.comment:
         say("git mem: this is no new comment on a pull request")
         ci_job.write_outputs(result="ignored")
-        return Exit.DONE
+        return
     run = comment_commands.CommandRun(repo, config, client, os.environ, now().date())
     outcome = comment_commands.run_command(run, event.number, event.comment)
     say(escape(f"git mem: {outcome.state}: {outcome.words}", ""))
@@ -196,7 +195,6 @@ def comment_command() -> int:
         marker = f"<!-- git-mem:command {event.comment} -->"
         client.put_comment(event.number, marker, f"`/mem`: {code(outcome.words)}")
     ci_job.write_outputs(result=outcome.state.value)
-    return Exit.DONE
 
 
 @command.command("promote")
@@ -204,7 +202,7 @@ def comment_command() -> int:
 @click.option("--max", "limit", type=click.IntRange(0), default=0, help="Facts at most (0: mem.maxFacts).")
 @click.option("--model", "model_name", default="", help="rules, gguf:<path> or http:<url>#<model> (mem.model).")
 @click.option("--consolidate", "often", type=click.Choice(("never", "weekly")), default="never", help="How often.")
-def promote_command(branch: str, limit: int, model_name: str, often: str) -> int:
+def promote_command(branch: str, limit: int, model_name: str, often: str) -> None:
     """Promote on a branch of its own and keep one pull request of it, until it is merged or closed.
 
     With `--consolidate` the same for a consolidation, on another branch.
@@ -218,12 +216,12 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
         say(f"git mem: {reason}")
         ci_job.append_summary(f"### Promotion\n\n{reason[:1].upper()}{reason[1:]}.\n")
         ci_job.write_outputs(facts="0", declined="0", consolidation="", **{"pull-request": ""})
-        return Exit.DONE
+        return
     try:
         propose_promotion(branch, limit, model_name, key)
         number = propose_consolidation(branch, model_name, key) if often == "weekly" else ""
         ci_job.write_outputs(consolidation=number)
-        return Exit.DONE
+        return
     except ModelUnavailable as error:
         hint = error.hint
         if not key and model_name.startswith("http:"):
@@ -232,7 +230,7 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
 
 
 @command.command("merge")
-def merge_command() -> int:
+def merge_command() -> None:
     """Merge the default branch into the open memory pull requests, fact by fact.
 
     What merges without a conflict is pushed. The step outputs `merged` and `conflicts` have the numbers.
@@ -253,4 +251,3 @@ def merge_command() -> int:
         merged=",".join(str(row.number) for row in results if row.state == "merged"),
         conflicts=",".join(str(row.number) for row in results if row.state == "conflict"),
     )
-    return Exit.DONE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import click
@@ -51,8 +50,7 @@ class CheckOptions(NamedTuple):
     help="SARIF 2.1.0, or annotations of a GitHub workflow.",
 )  # fmt: skip
 @json_option
-@click.pass_context
-def command(ctx: click.Context, /, **arguments: Any) -> None:
+def command(**arguments: Any) -> int:
     """Say which lines the code has left behind.
 
     Compares what memory and agents' instructions at HEAD say of paths, commands, names, versions and ports, and the
@@ -73,8 +71,9 @@ def command(ctx: click.Context, /, **arguments: Any) -> None:
     if options.fix:
         findings = _fix(repo, findings)
     if options.new_baseline:
-        _write_baseline(repo, findings)
-        return
+        baseline.write(repo, findings)
+        say(f"{baseline.PATH}: {counted(len(findings), 'finding')}; commit it")
+        return Exit.DONE
     if options.as_json:
         write_json({"findings": findings})
     elif options.form == "sarif":
@@ -84,8 +83,7 @@ def command(ctx: click.Context, /, **arguments: Any) -> None:
     else:
         write("".join(_line(finding) for finding in findings))
         say(f"{counted(claims, 'claim')} looked at, {counted(len(findings), 'finding')}")
-    if any(finding.sure and finding.state is State.GONE for finding in findings):
-        ctx.exit(Exit.FINDINGS)
+    return Exit.findings_if(any(finding.sure and finding.state is State.GONE for finding in findings))
 
 
 def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[list[Finding], int, list[str]]:
@@ -125,9 +123,3 @@ def _fix(repo: Repository, findings: list[Finding]) -> list[Finding]:
     else:
         say("no finding is a rename whose path the line spells out")
     return [finding for finding in findings if finding not in fixed]
-
-
-def _write_baseline(repo: Repository, findings: Sequence[Finding]) -> None:
-    """Write the findings to the baseline, so that later checks leave them out."""
-    baseline.write(repo, findings)
-    say(f"{baseline.PATH}: {counted(len(findings), 'finding')}; commit it")

@@ -38,8 +38,7 @@ MAX_MERGED_BYTES = 1 << 18  # bytes of a version; a larger one is merged as text
 @click.argument("theirs", type=click.Path(path_type=Path))
 @click.argument("marker", type=click.IntRange(1, 1000), default=7, metavar="[MARKER_SIZE]")
 @click.argument("path", default="MEMORY.md", metavar="[PATH]")
-@click.pass_context
-def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: int, path: str) -> None:
+def command(base: Path, ours: Path, theirs: Path, marker: int, path: str) -> int:
     """Merge THEIRS into OURS, both made from BASE, fact by fact.
 
     The result is written to OURS. Ends with 1 where OURS holds marked conflicts. Git runs this; `git mem install` sets
@@ -71,7 +70,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     write_atomic(real.parent, real.name, merged)  # no transaction: OURS is a temporary file of Git, not memory
     if conflicts:
         say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
-        ctx.exit(Exit.FINDINGS)
+    return Exit.findings_if(conflicts)
 
 
 def _texts(stored: Sequence[bytes], path: str) -> list[bytes]:

@@ -34,8 +34,7 @@ from gitmem.review.review_value import as_report, as_value
     help="Markdown, a pull request's comment, JSON (docs/json.md), SARIF 2.1.0, or annotations of a workflow.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.pass_context
-def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
+def command(span: str, form: str, as_json: bool) -> int:
     """Review what BASE..HEAD changes in memory.
 
     Shows facts that change, findings, provenance, contradictions and sizes. Exit 1 when the gate blocks a version in
@@ -65,8 +64,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
             page(as_annotations(as_report(result), escape))
         case _:
             page(as_markdown(result, _forge(repo)))
-    if result.failed:
-        ctx.exit(Exit.FINDINGS)
+    return Exit.findings_if(result.failed)
 
 
 def _forge(repo: Repository) -> Forge | None:

@@ -53,7 +53,7 @@ def _settings(context: click.Context) -> Settings:
 @click.option("--repository", "addresses", multiple=True, metavar="PATH|URL", help="Index this one; may be repeated.")
 @click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="Where to listen.")
 @click.pass_context
-def dev(context: click.Context, folder: Path, addresses: tuple[str, ...], port: int) -> int:
+def dev(context: click.Context, folder: Path, addresses: tuple[str, ...], port: int) -> None:
     """Try it on this machine, with a PostgreSQL in FOLDER.
 
     Makes one tenant and prints a token; Ctrl-C ends server and database.
@@ -75,29 +75,26 @@ def dev(context: click.Context, folder: Path, addresses: tuple[str, ...], port: 
         write(f"address  http://127.0.0.1:{port}\ntoken    {new_token}\n")
         say(f"git mem search --server http://127.0.0.1:{port} WORDS, with GITMEM_SERVER_TOKEN set; Ctrl-C ends it")
         serve(settings)
-    return Exit.DONE
 
 
 @command.command()
 @click.pass_context
-def run(context: click.Context) -> int:
+def run(context: click.Context) -> None:
     """Serve REST, MCP over HTTP and webhooks, and index."""
     from gitmem.server.processes import serve
 
     serve(_settings(context))
-    return Exit.DONE
 
 
 @command.command()
 @click.pass_context
-def migrate(context: click.Context) -> int:
+def migrate(context: click.Context) -> None:
     """Make the tables or bring them up to date, as their owner."""
     settings = _settings(context)
     from gitmem.server.postgres.database import migrate as bring_up_to_date
 
     steps = bring_up_to_date(settings.secret("OWNER_DATABASE_URL"))
     write(f"{counted(len(steps), 'step')} run\n")
-    return Exit.DONE
 
 
 @command.command()
@@ -109,7 +106,7 @@ def migrate(context: click.Context) -> int:
 @click.pass_context
 def repositories(
     context: click.Context, tenant: str, repository: str | None, address: str | None, remove: bool, as_json: bool
-) -> int:
+) -> None:
     """List the repositories of TENANT, or add one.
 
     REPOSITORY is the name it gets, ADDRESS where it is fetched from. A tenant is made with its first repository.
@@ -125,7 +122,6 @@ def repositories(
         elif repository:
             raise GitMemError("no address is given", "git mem server repositories TENANT REPOSITORY ADDRESS")
         _table(owner.repositories(number), as_json, "no repositories yet")
-    return Exit.DONE
 
 
 @command.command()
@@ -142,7 +138,7 @@ def repositories(
 @click.pass_context
 def token(
     context: click.Context, /, tenant: str, name: str, revoke: bool, rotate: bool, overlap: int, **new: Any
-) -> int:
+) -> None:
     """Make a token for TENANT, and print it this once.
 
     Tokens of the same NAME hold until they end or are revoked. With --rotate the new one has the scope and the
@@ -162,20 +158,18 @@ def token(
             say(f"the other tokens '{escape(name)}' end in {counted(overlap, 'hour')}")
         else:
             write(owner.new_token(number, name, new["scope"], new["repositories"], new["days"], now()) + "\n")
-    return Exit.DONE
 
 
 @command.command()
 @click.option("--retry", is_flag=True, help="Run again what failed for good.")
 @json_option
 @click.pass_context
-def jobs(context: click.Context, retry: bool, as_json: bool) -> int:
+def jobs(context: click.Context, retry: bool, as_json: bool) -> None:
     """Show the queue: what waits, runs, and failed for good."""
     with _owner(context) as owner:
         if retry:
             say(f"{counted(owner.retry(), 'job')} ready again")
         _table(owner.jobs(), as_json, "the queue is empty")
-    return Exit.DONE
 
 
 @command.command()
@@ -235,7 +229,7 @@ def _show_audit(repository: str, value: dict[str, Any]) -> None:
 @click.option("--drop", is_flag=True, help="Drop it instead.")
 @json_option
 @click.pass_context
-def approximate(context: click.Context, tenant: str, drop: bool, as_json: bool) -> int:
+def approximate(context: click.Context, tenant: str, drop: bool, as_json: bool) -> None:
     """Make an approximate index (HNSW) of TENANT's vectors.
 
     For a tenant of some 200,000 chunks or more. Built while the server goes on; it makes an ingest slower.
@@ -247,18 +241,16 @@ def approximate(context: click.Context, tenant: str, drop: bool, as_json: bool) 
         write_json({state: count})
     else:
         write(f"{counted(count, 'index', 'indexes')} {state}\n")
-    return Exit.DONE
 
 
 @command.command()
 @click.argument("tenant")
 @click.pass_context
-def rebuild(context: click.Context, tenant: str) -> int:
+def rebuild(context: click.Context, tenant: str) -> None:
     """Delete the index of TENANT; workers make it anew from Git."""
     with _owner(context) as owner:
         count = owner.forget_index(owner.tenant(tenant))
     write(f"{counted(count, 'repository', 'repositories')} to be indexed again\n")
-    return Exit.DONE
 
 
 def _owner(context: click.Context) -> Any:

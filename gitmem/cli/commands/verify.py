@@ -24,8 +24,7 @@ from gitmem.provenance.verify import Verdict
 @click.option("--policy", is_flag=True, help="Also fail facts an agent or bot added and no promotion did.")
 @colour_option
 @json_option
-@click.pass_context
-def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: bool) -> None:
+def command(span: str, policy: bool, colour: str, as_json: bool) -> int:
     """Check that each promoted fact has its source.
 
     Its text must be the one that was promoted. Exit 1 for a finding: another text, a source that is gone or changed;
@@ -47,8 +46,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     else:
         page(render(verdict, uses_colour(colour)), wrap=True)
         say(summary(verdict))
-    if verdict.flaws:
-        ctx.exit(Exit.FINDINGS)
+    return Exit.findings_if(verdict.flaws)
 
 
 def summary(verdict: Verdict) -> str:
