@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from gitmem.cli.terminal import escape, paint
-from gitmem.review.fact_diff import Op, author_words, is_archiving
-from gitmem.review.statement_diff import has_nothing_common, statement_diff, text_diff
-
-if TYPE_CHECKING:
-    from gitmem.review.fact_diff import FactChange
-    from gitmem.review.statement_diff import Piece
+from gitmem.review.fact_diff import FactChange, Op, author_words, is_archiving
+from gitmem.review.statement_diff import Piece, has_nothing_common, statement_diff, text_diff
 
 SIGNS = {  # op -> (sign, style)
     "added": ("+", "good"), "promoted": ("+", "good"), "changed": ("~", "warn"), "removed": ("-", "bad"),

@@ -49,15 +49,11 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
     if not isinstance(client, GitHubClient):
         say("git mem: no check run: there is no token for one")
         return
-    annotations = [_annotation(finding) for finding in order(result.findings) if _is_in_file(finding)]
+    # GitHub can show no line of a commit message, whose path is MESSAGE.
+    annotations = [_annotation(finding) for finding in order(result.findings) if finding.path != MESSAGE]
     title = counted(len(result.findings), "finding") if result.findings else "nothing found"
     with _without_if_refused("check run"):
         client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=annotations)
-
-
-def _is_in_file(finding: Finding) -> bool:
-    """Whether a finding has a line that GitHub can show. One in a commit message has only the stand-in path MESSAGE."""
-    return finding.path != MESSAGE
 
 
 def _annotation(finding: Finding) -> Annotation:

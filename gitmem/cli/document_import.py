@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from gitmem.cli.options import open_here, with_kept_data
 from gitmem.cli.terminal import escape, say, say_rivals, write, write_json
@@ -20,17 +20,6 @@ from gitmem.memory.rivals import Rival
 from gitmem.plural import counted
 
 NEXT_STEP = "next: look at them (git status), then git add and git commit\n"
-
-
-class DocumentOptions(Protocol):
-    """The options of `git mem import` that the output of an import of documents needs."""
-
-    @property
-    def keep(self) -> str | None: ...
-    @property
-    def verbose(self) -> bool: ...
-    @property
-    def dry_run(self) -> bool: ...
 
 
 def exit_code(left_out: Iterable[tuple[str, str]]) -> int:
@@ -141,23 +130,23 @@ def _counts(plan: Plan, new_names: Sequence[str], verbose: bool) -> str:
     return words
 
 
-def show_documents(plan: DocumentImport, options: DocumentOptions) -> None:
-    """Print what was imported, or would be: one line of counts, before it every file if the run is verbose or dry, and
-    after a real import that wrote files NEXT_STEP. Files that were left out or masked, and notes, go to standard
-    error."""
-    verb = verb_of(options.dry_run)
-    if options.verbose or options.dry_run:
+def show_documents(plan: DocumentImport, *, keep: str | None, verbose: bool, dry_run: bool) -> None:
+    """Print what was imported, or would be: one line of counts, before it every file if the run is `verbose` or dry,
+    and after a real import that wrote files NEXT_STEP. Files that were left out or masked, and notes, go to standard
+    error. `keep`: as in `NotesImport`."""
+    verb = verb_of(dry_run)
+    if verbose or dry_run:
         for file in plan.files:
             write(f"{verb} {_with_source(file.path, file.name)}\n")
     for name, reason in plan.left:
         say(f"git mem: {name} is left out: {reason}")
-    hint = "" if options.keep else " (--keep pii)"
+    hint = "" if keep else " (--keep pii)"
     for name, masks in plan.masked:
         say(f"git mem: masked in {name}: {masked_places(masks)}{hint}")
     for note in plan.notes:
         say(f"git mem: {note}")
     write(f"{verb} {counted(len(plan.files), 'file')}, {len(plan.same)} there already, {len(plan.left)} left out\n")
-    if plan.files and not options.dry_run:
+    if plan.files and not dry_run:
         write(NEXT_STEP)
 
 

@@ -6,25 +6,21 @@ Imports nothing that parses command lines, because `cli/fast_search` runs withou
 from __future__ import annotations
 
 import os
+import re
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from gitmem.cli.terminal import ProgressLine, escape, page, paint, say, uses_colour, write_json
+from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
+from gitmem.git.opening import Repository
 from gitmem.plural import line_range
+from gitmem.search.hits import Hit, LinkedLine, SourceLine
 from gitmem.search.request import SearchRequest, history_mode, query_of
 from gitmem.search.results import excerpt, marked_words, shown
 from gitmem.search.search import EMPTY, Answer, search
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Mapping
-
-    from gitmem.config import Config
-    from gitmem.git.opening import Repository
-    from gitmem.search.hits import Hit, LinkedLine, SourceLine
-
 
 MAX_SOURCE_LINES = 3  # lines of a source that are shown below its fact
 UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest"

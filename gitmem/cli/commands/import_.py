@@ -152,7 +152,7 @@ def _import_documents(options: ImportCommand) -> int:
     if options.as_json:
         write_json(_documents_value(plan, options) | {"differs": differs})
     else:
-        show_documents(plan, options)
+        show_documents(plan, keep=options.keep, verbose=options.verbose, dry_run=options.dry_run)
         say_rivals(differs)
     return exit_code(plan.left)
 
@@ -228,7 +228,7 @@ def _import_sessions(listing: past_sessions.Listing, options: ImportCommand, rem
         for place, reason in unread:
             say(f"git mem: {place} is left out: {reason}")
         if remembered is not None:
-            show_documents(remembered, options)
+            show_documents(remembered, keep=options.keep, verbose=options.verbose, dry_run=options.dry_run)
         _show_totals(totals, listing, options, verbose=verbose)
         say_rivals(differs)
     return Exit.findings_if(failed)

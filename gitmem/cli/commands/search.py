@@ -11,8 +11,13 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.fast_search import LIMITS
-from gitmem.cli.options import at_option, colour_option, day_option, json_option, open_here
+from gitmem.cli.options import Decorator, at_option, colour_option, day_option, json_option, open_here
 from gitmem.errors import UsageError
+
+
+def filter_option(name: str, parameter: str, completer: completions.Completer, metavar: str, help: str) -> Decorator:
+    """Decorator for an option that narrows the search and may be repeated, () without it."""
+    return click.option(name, parameter, multiple=True, shell_complete=completer, metavar=metavar, help=help)
 
 
 @click.command()
@@ -22,30 +27,9 @@ from gitmem.errors import UsageError
 )
 @at_option("Memory as it was there or then.")
 @click.option("--all-branches", is_flag=True, help="Every local branch; each hit says which.")
-@click.option(
-    "--path",
-    "paths",
-    multiple=True,
-    shell_complete=completions.paths,
-    metavar="GLOB",
-    help="Only files that match; repeatable.",
-)
-@click.option(
-    "--type",
-    "types",
-    multiple=True,
-    shell_complete=completions.types,
-    metavar="T",
-    help="Only facts of this type; repeatable.",
-)
-@click.option(
-    "--tag",
-    "tags",
-    multiple=True,
-    shell_complete=completions.tags,
-    metavar="T",
-    help="Only lines with this tag; repeatable.",
-)
+@filter_option("--path", "paths", completions.paths, "GLOB", "Only files that match; repeatable.")
+@filter_option("--type", "types", completions.types, "T", "Only facts of this type; repeatable.")
+@filter_option("--tag", "tags", completions.tags, "T", "Only lines with this tag; repeatable.")
 @click.option("--scope", default="", metavar="FOLDER", help="Only what holds for this folder or one below it.")
 @day_option("--since", "Only lines of this day or later.")
 @day_option("--until", "Only lines of this day or earlier.")

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import ClassVar
 
 from gitmem import fences
 from gitmem.errors import GitMemError
@@ -31,49 +31,38 @@ class ForgeError(GitMemError):
         self.status = status
 
 
-class Forge(Protocol):
+@dataclass(frozen=True, slots=True)
+class Forge(ABC):
     """A repository at a forge: its addresses, links and limits. It makes no request; a `Client` does. URLs have no
-    slash at the end."""
+    slash at the end.
 
-    @property
-    def name(self) -> str:
-        """The name of the forge in messages, as `GitHub`."""
+    `server`: the URL of its pages and of Git over HTTPS. `api`: the URL of its API. `repository`: the path of the
+    repository below the server, as `owner/name`.
 
-    @property
-    def server(self) -> str:
-        """The URL of its pages and of Git over HTTPS."""
+    `name`: the name of the forge in messages, as `GitHub`. `body_limit`: the highest number of characters in a comment
+    or a description. `proposal`: the forge's word for a proposed change: `pull request` or `merge request`. `git_user`:
+    the user name that goes with a token in Git over HTTPS. `suggestion`: the info string of a code block that suggests
+    a replacement for a line; "" for a forge without suggestions.
+    """
 
-    @property
-    def api(self) -> str:
-        """The URL of its API."""
+    server: str
+    api: str
+    repository: str
+    name: ClassVar[str]
+    body_limit: ClassVar[int]
+    proposal: ClassVar[str]
+    git_user: ClassVar[str]
+    suggestion: ClassVar[str]
 
-    @property
-    def repository(self) -> str:
-        """The path of the repository below the server, as `owner/name`."""
-
-    @property
-    def body_limit(self) -> int:
-        """The highest number of characters in a comment or a description."""
-
-    @property
-    def proposal(self) -> str:
-        """The forge's word for a proposed change: `pull request` or `merge request`."""
-
-    @property
-    def git_user(self) -> str:
-        """The user name that goes with a token in Git over HTTPS."""
-
-    @property
-    def suggestion(self) -> str:
-        """The info string of a code block that suggests a replacement for a line; "" for a forge without
-        suggestions."""
-
+    @abstractmethod
     def number_of(self, number: int) -> str:
         """A proposal's number as the forge writes it, `#7` or `!7`."""
 
+    @abstractmethod
     def compare(self, base: str, branch: str) -> str:
         """The URL of the page that opens a proposal of `branch` for `base` by hand."""
 
+    @abstractmethod
     def lines(self, commit: str, path: str, first: int, last: int) -> str:
         """A permanent link to the lines `first` to `last` (1-based) of a file at the oid `commit`, shown as text even
         if it is Markdown."""
@@ -130,17 +119,12 @@ class Client(ABC):
     """Calls the API of one repository at a forge.
 
     Every method raises ForgeError when the forge refuses, gives an invalid answer or cannot be reached.
+
+    `forge`: the repository whose API it calls. `token`: the token, which Git over HTTPS uses too.
     """
 
-    @property
-    @abstractmethod
-    def forge(self) -> Forge:
-        """The repository whose API it calls."""
-
-    @property
-    @abstractmethod
-    def token(self) -> str:
-        """The token, which Git over HTTPS uses too."""
+    def __init__(self, forge: Forge, token: str) -> None:
+        self.forge, self.token = forge, token
 
     @abstractmethod
     def default_branch(self) -> str:

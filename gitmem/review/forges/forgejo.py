@@ -7,7 +7,7 @@ once. It has no user type for programs; the user of its own Actions has a fixed 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
@@ -30,10 +30,8 @@ FORGEJO = ForgeText(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Forgejo(GitHub):
-    """The addresses and links of a repository at a Forgejo or Gitea server, as a `forge.Forge`; ForgejoClient makes the
-    requests."""
+    """The addresses and links of a repository at a Forgejo or Gitea server; ForgejoClient makes the requests."""
 
     name: ClassVar[str] = "Forgejo"
     suggestion: ClassVar[str] = ""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from gitmem.review.forges.event import oid_of
-from gitmem.review.forges.forge import Comment, ForgeError, Pull
+from gitmem.review.forges.forge import Comment, Forge, ForgeError, Pull
 from gitmem.review.forges.response import member_object, number_of, object_of
 from gitmem.review.forges.rest import ForgeText
 from gitmem.review.forges.rest_client import RestClient
@@ -67,14 +67,10 @@ def _time(value: Any) -> datetime:
         raise ForgeError("the answer of the forge has no valid time where it must have one") from None
 
 
-@dataclass(frozen=True, slots=True)
-class GitHub:
-    """The addresses and links of a repository on github.com or an Enterprise server, as a `forge.Forge`; GitHubClient
-    makes the requests."""
+class GitHub(Forge):
+    """The addresses and links of a repository on github.com or an Enterprise server; GitHubClient makes the
+    requests."""
 
-    server: str
-    api: str
-    repository: str
     name: ClassVar[str] = "GitHub"
     body_limit: ClassVar[int] = BODY_LIMIT
     proposal: ClassVar[str] = "pull request"

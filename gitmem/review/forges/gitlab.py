@@ -7,12 +7,11 @@ At GitLab a proposal is a merge request and a comment is a note. The path of a p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import quote, urlencode
 
 from gitmem.review.forges.event import oid_of
-from gitmem.review.forges.forge import Comment, ForgeError, Pull
+from gitmem.review.forges.forge import Comment, Forge, ForgeError, Pull
 from gitmem.review.forges.response import member_object, number_of, object_of
 from gitmem.review.forges.rest import ForgeText
 from gitmem.review.forges.rest_client import RestClient
@@ -37,14 +36,9 @@ GITLAB = ForgeText(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GitLab:
-    """The addresses and links of a project on gitlab.com or another GitLab server, as a `forge.Forge`; GitLabClient
-    makes the requests."""
+class GitLab(Forge):
+    """The addresses and links of a project on gitlab.com or another GitLab server; GitLabClient makes the requests."""
 
-    server: str
-    api: str
-    repository: str
     name: ClassVar[str] = "GitLab"
     body_limit: ClassVar[int] = BODY_LIMIT
     proposal: ClassVar[str] = "merge request"

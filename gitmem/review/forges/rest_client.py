@@ -25,7 +25,7 @@ class RestClient(Client):
 
     def __init__(self, forge: Forge, token: str, wait: Callable[[float], None], root: str) -> None:
         """`wait`: sleeps for a number of seconds. `root`: the URL of the repository's API."""
-        self._forge, self._token = forge, token
+        super().__init__(forge, token)
         self.connection = Connection(
             self.text, root, self._headers(token), wait, self.page_size_parameter, self.max_page_size
         )
@@ -37,14 +37,6 @@ class RestClient(Client):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.forge!r})"
-
-    @property
-    def forge(self) -> Forge:
-        return self._forge
-
-    @property
-    def token(self) -> str:
-        return self._token
 
     def default_branch(self) -> str:
         name = object_of(self.connection.call("GET", ""), self.text.name).get("default_branch")

@@ -24,9 +24,6 @@ class ChangedChecks(ReviewWarning):
     place: ClassVar[Place] = Place.FIRST
     found: tuple[SettingsChange, ...] = ()
 
-    def points(self) -> int:
-        return len(self.found)
-
     def checked(self) -> Iterator[CheckRow]:
         words = "unchanged"
         if self.found:

@@ -37,9 +37,6 @@ class GoneFiles(ReviewWarning):
     place: ClassVar[Place] = Place.FIRST
     found: tuple[GoneFile, ...] = ()
 
-    def points(self) -> int:
-        return len(self.found)
-
     def checked(self) -> Iterator[CheckRow]:
         if self.found:
             names = ", ".join(code(printable(file.old_path)) for file in self.found)

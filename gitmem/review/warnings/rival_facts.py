@@ -86,9 +86,6 @@ class RivalFacts(ReviewWarning):
     compared: int = 0
     found: tuple[Rival, ...] = ()
 
-    def points(self) -> int:
-        return len(self.found)
-
     def checked(self) -> Iterator[CheckRow]:
         verbs = Counter(VERBS[pair.relation] for pair in self.found)
         counts = []

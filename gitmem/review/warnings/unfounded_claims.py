@@ -35,9 +35,6 @@ class UnfoundedClaims(ReviewWarning):
     fails: bool = False
     notes: tuple[str, ...] = ()
 
-    def points(self) -> int:
-        return len(self.found)
-
     def checked(self) -> Iterator[CheckRow]:
         if self.found:
             words = f"**{counted(len(self.found), 'claim')}** of messages without effect"

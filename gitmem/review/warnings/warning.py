@@ -93,9 +93,9 @@ class ReviewWarning(ABC):
     def found(self) -> Any:
         """What it found, for the JSON."""
 
-    @abstractmethod
     def points(self) -> int:
         """How many points a person should look at."""
+        return len(self.found)
 
     def old_points(self) -> int:
         """How many points the base has already; `points` does not count them."""
