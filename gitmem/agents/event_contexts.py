@@ -219,15 +219,10 @@ def _session_part(event: Event) -> str:
 
 
 def _record_receipt(event: Event, kind: str, context: Context, began: float) -> None:
-    """Record the receipt of a context: ids and tokens, without text. `kind`: as in `Receipt`. `began`: when the event
-    began, in seconds of the monotonic clock."""
-    from gitmem.sessions import receipts
+    """Record the receipt of a context. `kind`, `began`: as in `append_receipt`."""
+    from gitmem.context.request import append_receipt
 
-    tokens, parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in context.parts])
-    milliseconds = round(1000 * (time.monotonic() - began))
-    receipts.append(
-        event.repo.common_dir, receipts.Receipt(event.now, event.session, kind, milliseconds, tokens, parts)
-    )
+    append_receipt(event.repo.common_dir, event.session, kind, context, event.now, began)
 
 
 def _tokens_left(event: Event, wanted_tokens: int) -> int:

@@ -19,22 +19,20 @@ if TYPE_CHECKING:
     from gitmem.sessions.lifecycle import FlushResult, Source
 
 
-def write_turn(event: Event) -> str:
+def write_turn(event: Event) -> None:
     """Stop: write the decisions of the turn to the daily log, unless `mem.sessionFlush` is false. Other sessions that
-    are due are ended, and sessions that wait are written. Returns "" always."""
+    are due are ended, and sessions that wait are written."""
     from gitmem.sessions.lifecycle import flush
 
     def write(transcript: Transcript, source: Source) -> FlushResult:
         return flush(event.repo, event.config, transcript, source, now=event.now)
 
     _write_transcript(event, write)
-    return ""
 
 
-def write_before_compaction(event: Event) -> str:
+def write_before_compaction(event: Event) -> None:
     """PreCompact: before the host drops turns, write their decisions, also those that the configured model chooses;
-    nothing is written if `mem.sessionFlush` is false. Parts of memory in these turns may be given again. Returns ""
-    always."""
+    nothing is written if `mem.sessionFlush` is false. Parts of memory in these turns may be given again."""
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.automation import session_model
     from gitmem.sessions.lifecycle import flush
@@ -47,12 +45,11 @@ def write_before_compaction(event: Event) -> str:
         return flush(event.repo, event.config, transcript, source, now=event.now, model=model)
 
     _promote_if_set(event, _write_transcript(event, write))
-    return ""
 
 
-def write_session(event: Event) -> str:
+def write_session(event: Event) -> None:
     """SessionEnd: write the decisions of the session and its episode, unless `mem.sessionFlush` is false, and
-    consolidate memory if that is due. Returns "" always."""
+    consolidate memory if that is due."""
     from gitmem.sessions.automation import session_model
     from gitmem.sessions.due_consolidation import consolidate_if_due
     from gitmem.sessions.lifecycle import end_session
@@ -63,7 +60,6 @@ def write_session(event: Event) -> str:
 
     _promote_if_set(event, _write_transcript(event, write, ended=True))
     consolidate_if_due(event.repo, event.config, event.now, os.environ)
-    return ""
 
 
 def _write_transcript(

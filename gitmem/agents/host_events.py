@@ -185,8 +185,8 @@ def _handle_in_background(event: str, host_name: str, data: bytes, user: bool) -
     child.stdin.close()
 
 
-def _host_answer(host: Host, event: str, text: str) -> str:
-    """The text in the form that the host reads from a hook, "" for an empty text."""
+def _host_answer(host: Host, event: str, text: str | None) -> str:
+    """The text in the form that the host reads from a hook, "" for an empty text and for None."""
     if not text:
         return ""
     answer = host.hook_form.answer(host.hook_form.events.get(event, event), text)
@@ -195,7 +195,7 @@ def _host_answer(host: Host, event: str, text: str) -> str:
     return json.dumps(answer, ensure_ascii=False)
 
 
-EVENTS: dict[str, Callable[[Event], str]] = {
+EVENTS: dict[str, Callable[[Event], str | None]] = {  # None: the event has no answer
     "SessionStart": answer_start,
     "UserPromptSubmit": answer_prompt,
     "Stop": event_writing.write_turn,

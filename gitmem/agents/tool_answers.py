@@ -312,8 +312,7 @@ def _link_notes(link: dict[str, Any]) -> list[str]:
 def assemble_context(pool: RepositoryPool, arguments: mcp_tools.Context) -> str:
     """memory_context: the context for a prompt, and remarks on what was left out; a sentence if memory has nothing, or
     if the session has had what `mem.contextCeiling` allows. The context is counted in a receipt."""
-    from gitmem.context.request import build_context as assemble
-    from gitmem.context.request import request_of
+    from gitmem.context.request import append_receipt, build_context, request_of
     from gitmem.sessions import receipts
 
     with pool.lend() as (repo, config):
@@ -325,10 +324,8 @@ def assemble_context(pool: RepositoryPool, arguments: mcp_tools.Context) -> str:
         request = request_of(
             config, arguments.prompt, budget=budget, subjects=tuple(arguments.paths), session=pool.values_session
         )
-        context = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
-        parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in context.parts])
-        milliseconds = round(1000 * (time.monotonic() - began))
-        receipts.append(repo.common_dir, receipts.Receipt(now(), pool.session, "context", milliseconds, *parts))
+        context = build_context(repo, config, request, now(), environ=os.environ, cache=cache_folder())
+        append_receipt(repo.common_dir, pool.session, "context", context, now(), began)
     lines = [context.text or "Memory has nothing on that."]
     lines += [f"Left out: {one_line(limit)}" for limit in context.limits]
     for scope in context.scopes:

@@ -421,7 +421,7 @@ class Memory:
         process wrote meanwhile.
         """
         from gitmem.provenance import corrections
-        from gitmem.provenance.corrections import By, Selector
+        from gitmem.provenance.facts_of_source import By, Selector
 
         given = (
             (By.SOURCE, source),

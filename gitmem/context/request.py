@@ -1,8 +1,11 @@
-"""Builds a context for a request: adds the settings, the memories, the conversation and the tokenizer."""
+"""Builds a context for a request: adds the settings, the memories, the conversation and the tokenizer. Records the
+receipt of a context that was given."""
 
 from __future__ import annotations
 
 import re
+import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -16,7 +19,9 @@ from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
 from gitmem.json_values import json_object
+from gitmem.memory.fact import fact_id
 from gitmem.messages import Message
+from gitmem.sessions import receipts
 
 SUMMARY_TOKENS = 1_000  # tokens of the summary before the budget of its layer cuts it
 MAX_AGE = 3_600  # seconds after which a host should ask for a new context
@@ -44,6 +49,17 @@ def staged_paths(repo: Repository) -> tuple[str, ...]:
 def value_of(context: Context, max_age: int = MAX_AGE) -> dict[str, object]:
     """The JSON of docs/json.md, "context". `max_age`: seconds from its assembly to `fresh_until`."""
     return {**json_object(context), "fresh_until": (context.assembled_at + timedelta(seconds=max_age)).isoformat()}
+
+
+def append_receipt(common_dir: Path, session: str, kind: str, context: Context, at: datetime, began: float) -> None:
+    """Append the receipt of a context that a session was given: ids and tokens of its parts, without text. `kind`: as
+    in `receipts.Receipt`. `at`: local time. `began`: when the context was begun, in seconds of the monotonic clock."""
+    tokens: Counter[str] = Counter()
+    for part in context.parts:
+        tokens[part.layer.value] += part.tokens
+    ids = [fact_id(part.content) for part in context.parts]
+    milliseconds = round(1000 * (time.monotonic() - began))
+    receipts.append(common_dir, receipts.Receipt(at, session, kind, milliseconds, tokens, ids))
 
 
 def parse_place(value: str) -> tuple[str, int, int]:

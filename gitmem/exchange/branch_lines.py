@@ -30,7 +30,7 @@ from gitmem.memory.percent_encoding import encode
 from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.finding_decisions import Plan, allow_found_plan
+from gitmem.provenance.finding_decisions import Decision, Plan, allow_found_plan
 
 Changes = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after, None: no file
 
@@ -100,15 +100,12 @@ def _place(finding: Finding, lines: Sequence[str]) -> tuple[int, int]:
     return max(1, finding.line), min(len(lines), max(finding.line, finding.end_line))
 
 
-def allow_line_plan(
-    repo: Repository, config: Config, new_data: bytes, row: GateLine, decision: tuple[str, date, date, str]
-) -> Plan:
+def allow_line_plan(repo: Repository, config: Config, new_data: bytes, row: GateLine, decision: Decision) -> Plan:
     """A plan of a commit on the current branch with exceptions of the gate for the findings of `row`.
 
-    `new_data`: the bytes of the file after the change. `decision`: (reason, last day, today, salt for a new file of
-    exceptions). Raises Changed when the findings are not there any more, UsageError for a past day, Refused when the
-    gate refuses the reason; the plan raises GitMemError when the file of exceptions has uncommitted edits.
-    """
+    `new_data`: the bytes of the file after the change. Raises Changed when the findings are not there any more,
+    UsageError for a past day, Refused when the gate refuses the reason; the plan raises GitMemError when the file of
+    exceptions has uncommitted edits."""
     lines = split_lines(new_data)
 
     def findings_in_place(policy: Policy) -> list[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import Changed, Refused, UsageError
@@ -23,6 +24,16 @@ from gitmem.messages import Message
 from gitmem.provenance import trailers
 
 Plan = Callable[[Reading], CommitDraft[None]]
+
+
+class Decision(NamedTuple):
+    """A person's decision to allow a finding. `until`: the last day of the exception. `salt`: of a new file of
+    exceptions; a salt keeps texts from being guessed by the fingerprints there."""
+
+    reason: str
+    until: date
+    today: date
+    salt: str
 
 
 def mask_plan(repo: Repository, path: str, today: date) -> Plan:
@@ -49,38 +60,29 @@ def mask_plan(repo: Repository, path: str, today: date) -> Plan:
     return plan
 
 
-def allow_plan(
-    repo: Repository, config: Config, finding: tuple[str, str], reason: str, until: date, today: date, salt: str
-) -> Plan:
-    """A plan that writes an exception to the file of exceptions: the gate lets the finding (fingerprint, path) pass
-    until the day `until`, which is the last.
+def allow_plan(repo: Repository, config: Config, fingerprint: str, path: str, decision: Decision) -> Plan:
+    """A plan that writes an exception to the file of exceptions: the gate lets the finding with this fingerprint in the
+    file `path` pass until the last day of `decision`.
 
-    `salt`: salt of the fingerprints, when there is no file of exceptions yet. This function raises UsageError for a
-    past day, GitMemError when no finding of the work tree has the fingerprint, Refused when the gate refuses the
-    reason. The plan raises GitMemError when the file of exceptions has uncommitted edits.
-    """
-    fingerprint, path = finding
+    This function raises UsageError for a past day, GitMemError when no finding of the work tree has the fingerprint,
+    Refused when the gate refuses the reason. The plan raises GitMemError when the file of exceptions has uncommitted
+    edits."""
 
     def entries(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
         places = [(policy, lambda: work_tree_files(repo, [path], policy))]
         return [entry_of(fingerprint, places, [exceptions.parse(text).salt, exceptions.NO_SALT], salt)]
 
-    return _exceptions_plan(repo, config, entries, path, (reason, until, today, salt))
+    return _exceptions_plan(repo, config, entries, path, decision)
 
 
 def allow_found_plan(
-    repo: Repository,
-    config: Config,
-    find: Callable[[Policy], Sequence[Finding]],
-    path: str,
-    decision: tuple[str, date, date, str],
+    repo: Repository, config: Config, find: Callable[[Policy], Sequence[Finding]], path: str, decision: Decision
 ) -> Plan:
     """A plan that writes exceptions for all findings in a text for `path` that is not in the work tree.
 
-    `find`: scans the text under a policy. `decision`: (reason, last day, today, salt of the fingerprints for a new
-    file). This function raises Changed when `find` finds nothing, UsageError for a past day, Refused when the gate
-    refuses the reason. The plan raises GitMemError when the file of exceptions has uncommitted edits.
-    """
+    `find`: scans the text under a policy. This function raises Changed when `find` finds nothing, UsageError for a past
+    day, Refused when the gate refuses the reason. The plan raises GitMemError when the file of exceptions has
+    uncommitted edits."""
 
     def entries(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
         if not text.strip():
@@ -98,20 +100,20 @@ def _exceptions_plan(
     config: Config,
     entries_of: Callable[[str, Policy, str], Sequence[exceptions.Entry]],
     path: str,
-    decision: tuple[str, date, date, str],
+    decision: Decision,
 ) -> Plan:
     """The plan of adding entries to the file of exceptions. `entries_of`: returns them, without reason and last day,
-    for (text of the file, policy of the work tree, salt). `decision`: (reason, last day, today, salt for a new file).
-    Raises UsageError for a last day before today, Refused if the gate refuses the reason, and as `entries_of`."""
-    reason, until, today, salt = decision
-    if until < today:
-        raise UsageError(Message("{} has passed", until), "choose a day to come")
-    reason = refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
+    for (text of the file, policy of the work tree, salt). Raises UsageError for a last day before today, Refused if the
+    gate refuses the reason, and as `entries_of`."""
+    if decision.until < decision.today:
+        raise UsageError(Message("{} has passed", decision.until), "choose a day to come")
+    reason = refuse_or_mask_text(" ".join(decision.reason.split()), MESSAGE, config)
     text = exceptions_text(Reading(repo))
+    salt = decision.salt
     if text.strip():
         salt = exceptions.parse(text).salt
-    policy = worktree_policy(repo, today)
-    entries = [replace(entry, reason=reason, until=until) for entry in entries_of(text, policy, salt)]
+    policy = worktree_policy(repo, decision.today)
+    entries = [replace(entry, reason=reason, until=decision.until) for entry in entries_of(text, policy, salt)]
 
     def plan(reading: Reading) -> CommitDraft[None]:
         reading.committed_or_new(exceptions.FILE)

@@ -32,7 +32,6 @@ LONG_TERM_KINDS = (Kind.MEMORY, Kind.ARCHIVE)
 STATES = ("current", "pinned", "expired", "superseded", "archived")
 TRUST_STATES = ("promoted", "committed", "uncommitted")  # the values that search results have
 MAX_CACHED_SNAPSHOTS = 3  # snapshots whose facts stay in memory; 10,000 facts take about 10 MB
-ORDERS = ("newest", "type", "importance", "ending")
 AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
 
 
@@ -186,7 +185,7 @@ class FactList:
     def in_order(
         self, repo: Repository, commit: str, rows: Sequence[PresentFact], order: str, today: date
     ) -> Sequence[PresentFact]:
-        """`rows` in one of ORDERS; equal ones keep their order, and any other `order` changes nothing.
+        """`rows` in one of these orders; equal ones keep their order, and any other `order` changes nothing.
 
         "newest": uncommitted facts first, then those of the latest commits. "type": by name. "importance": the most
         important first. "ending": those that end soonest first, then those without an end, then ended ones.

@@ -19,6 +19,7 @@ from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
 from gitmem.provenance import corrections, trailers
+from gitmem.provenance.facts_of_source import By, Selector
 from gitmem.review.commit_diff import range_revisions
 from gitmem.review.forges.forge import Client, Pull, push_environment
 from gitmem.review.forges.location import may_be_at
@@ -107,7 +108,7 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
     if promoted:
         with branch_worktree(repo, branch) as worktree:
             for oid in promoted:
-                selector = corrections.Selector(corrections.By.COMMIT, oid)
+                selector = Selector(By.COMMIT, oid)
                 reversion = corrections.revert(worktree, config, selector, DECLINED_REASON.format(last_pull.number))
                 count += len(reversion.removals)
     return count

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.json_values import json_keys, json_object, parse_json
-from gitmem.memory.fact import fact_id
 from gitmem.regular_file import append_private
 
 if TYPE_CHECKING:
@@ -131,16 +130,6 @@ def totals(receipts: Sequence[Receipt]) -> Totals:
         counts.update(set(receipt.parts))
     days = {receipt.at.date() for receipt in receipts}
     return Totals(len(receipts), round(tokens.total() / len(days)) if days else 0, dict(tokens), dict(counts))
-
-
-def tokens_and_ids(parts: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], list[str]]:
-    """(layer -> tokens, fact ids in order) of parts. `parts`: (layer, text, tokens) of each part."""
-    tokens: dict[str, int] = {}
-    ids = []
-    for layer, text, count in parts:
-        tokens[layer] = tokens.get(layer, 0) + count
-        ids.append(fact_id(text))
-    return tokens, ids
 
 
 def tokens_left(ceiling: int, common_dir: Path, session: str, budget: int) -> int:

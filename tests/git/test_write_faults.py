@@ -43,6 +43,7 @@ from gitmem.memory.fact import fact_id
 from gitmem.promotion.promote import Request, promote
 from gitmem.promotion.rules_model import RulesModel
 from gitmem.provenance import corrections, erasure
+from gitmem.provenance.facts_of_source import By, Selector
 from tests.harness import Repo
 
 ROUNDS = 25  # of a fault in `make test`
@@ -90,7 +91,7 @@ def forget_everywhere_first(repo: Repository) -> None:
 
 
 def revert_source(repo: Repository) -> None:
-    corrections.revert(repo, Config(), corrections.Selector(corrections.By.ORIGIN, "tool"))
+    corrections.revert(repo, Config(), Selector(By.ORIGIN, "tool"))
 
 
 def add_line(repo: Repository) -> None:

@@ -11,7 +11,7 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
 from gitmem.memory.fact import Fact, fact_id, text_hash
-from gitmem.provenance.corrections import By, Evidence, Selector, comes_from
+from gitmem.provenance.facts_of_source import By, Evidence, Selector, comes_from
 from gitmem.provenance.ledger import read_ledger, rejections
 from gitmem.provenance.trailers import AGENT, parse, values
 from tests.harness import Repo

@@ -14,11 +14,8 @@ from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.context.assembly import Context
 from gitmem.context.layer_limits import PRESETS, Layer
-from gitmem.context.request import MAX_AGE, ContextOptions, build_context, request_of_options, value_of
+from gitmem.context.request import MAX_AGE, ContextOptions, append_receipt, build_context, request_of_options, value_of
 from gitmem.environment import cache_folder, now
-from gitmem.git.opening import Repository
-from gitmem.hosts.transcript import Transcript
-from gitmem.sessions import receipts
 from gitmem.sessions.state import session_name
 
 MAX_PROMPT_BYTES = 1 << 20  # bytes of a prompt that are read from standard input
@@ -87,7 +84,7 @@ def command(
     began = time.monotonic()
     context = build_context(repo, config, request, now(), at, environ=os.environ, cache=cache_folder())
     if request.transcript is not None and not dry_run:
-        _receipt(repo, request.transcript, context, began)
+        append_receipt(repo.common_dir, session_name(request.transcript), "context", context, now(), began)
     for note in context.notes:
         say(f"git mem: {note}")
     if as_json:
@@ -97,14 +94,6 @@ def command(
         write_json(value)
     else:
         _show(context, dry_run)
-
-
-def _receipt(repo: Repository, transcript: Transcript, context: Context, began: float) -> None:
-    """Record what the session was given, without its text. `began`: seconds of the monotonic clock."""
-    tokens, parts = receipts.tokens_and_ids([(part.layer.value, part.content, part.tokens) for part in context.parts])
-    duration = round(1000 * (time.monotonic() - began))
-    receipt = receipts.Receipt(now(), session_name(transcript), "context", duration, tokens, parts)
-    receipts.append(repo.common_dir, receipt)
 
 
 def _show(context: Context, dry_run: bool) -> None:

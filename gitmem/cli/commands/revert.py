@@ -15,7 +15,8 @@ from gitmem.errors import UsageError
 from gitmem.git.opening import Repository
 from gitmem.plural import counted
 from gitmem.provenance import corrections
-from gitmem.provenance.corrections import By, Correction, Selector
+from gitmem.provenance.corrections import Correction
+from gitmem.provenance.facts_of_source import By, Selector
 
 
 class RevertOptions(NamedTuple):

@@ -6,8 +6,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.responses import Response
 
@@ -19,7 +18,7 @@ from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
 from gitmem.gate.work_tree_findings import contents
 from gitmem.provenance.erasure import drop_kept_texts
-from gitmem.provenance.finding_decisions import allow_plan, mask_plan
+from gitmem.provenance.finding_decisions import Decision, allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
@@ -87,19 +86,9 @@ def allow(view: View, form: dict[str, str]) -> Response:
     fingerprint = form.get("fingerprint", "")
     if not FINGERPRINT.fullmatch(fingerprint):
         raise UsageError(view.t("This is no fingerprint"))
-    plan = allow_plan(view.repo, view.config, (fingerprint, path), *decision)
+    plan = allow_plan(view.repo, view.config, fingerprint, path, decision)
     form = {**form, "reason": decision.reason, "salt": decision.salt}
     return _preview_or_commit(view, form, "findings/allow", "Allow this finding", plan)
-
-
-class Decision(NamedTuple):
-    """A person's decision to allow a finding. `until`: the last day of the exception. `salt`: of a new exceptions file;
-    a salt keeps texts from being guessed by the fingerprints there."""
-
-    reason: str
-    until: date
-    today: date
-    salt: str
 
 
 def read_decision(view: View, form: Mapping[str, str]) -> Decision:

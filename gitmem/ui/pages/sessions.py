@@ -97,7 +97,7 @@ def _by_size(tokens: Mapping[str, int]) -> dict[str, float]:
 def _session_page(view: View, name: str, logged: Sequence[Receipt], episode_of: Mapping[str, EpisodeFile]) -> Response:
     """One session: what it got by each of its newest MAX_RECEIPTS receipts, the newest first, and what it left. At most
     MAX_FACTS facts of each kind are shown. Raises MissingFile for an unknown name."""
-    from gitmem.provenance.corrections import By, Selector, facts_from
+    from gitmem.provenance.facts_of_source import By, Selector, facts_from
 
     rows = [receipt for receipt in logged if receipt.session == name]
     if not rows and name not in episode_of:
