@@ -46,21 +46,9 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     that was killed has left, Git's locks and a merge that has not ended. Exit 1 when a check finds something wrong.
     """
     repo, config = open_here()
-    if repair and repo.root is not None:
-        with writer(repo) as undone:
-            for path in undone:
-                say(f"{path} is as it was before a run that was killed")
-    checks = doctor.examine(repo, config)
-    if repair and any(check.wrong for check in checks):
-        say("deleting the index and building it again")
-        index_file.discard(repo)
-        indexer.refresh(repo, config)
-        checks = doctor.examine(repo, config)
-    checks += doctor.unfinished(repo)
-    checks += host_checks.all_checks(repo, now())
-    checks += setup_checks.gate_checks(repo, config, hooks_folder(repo), now().date())
-    checks.append(_endings(repo, config))
-    checks += _unread_folders(repo, config)
+    if repair:
+        _undo_killed_run(repo)
+    checks = _index_checks(repo, config, repair=repair) + _setup_checks(repo, config)
     if remote:
         checks += _remote_checks(repo)
     failed = [check for check in checks if check.wrong]
@@ -69,6 +57,36 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     else:
         page(render(checks, uses_colour("auto")), wrap=True)
     return Exit.findings_if(failed)
+
+
+def _undo_killed_run(repo: Repository) -> None:
+    """Put back what a killed run wrote into the work tree, and print the paths. Does nothing in a bare repository."""
+    if repo.root is not None:
+        with writer(repo) as undone:
+            for path in undone:
+                say(f"{path} is as it was before a run that was killed")
+
+
+def _index_checks(repo: Repository, config: Config, *, repair: bool) -> list[Check]:
+    """The checks of the index. With `repair` an index that is wrong is built again first, which is printed."""
+    checks = doctor.examine(repo, config)
+    if repair and any(check.wrong for check in checks):
+        say("deleting the index and building it again")
+        index_file.discard(repo)
+        indexer.refresh(repo, config)
+        checks = doctor.examine(repo, config)
+    return checks
+
+
+def _setup_checks(repo: Repository, config: Config) -> list[Check]:
+    """The checks of the set-up: unfinished work, hosts, the gate, facts that end soon, folders that nothing reads."""
+    return [
+        *doctor.unfinished(repo),
+        *host_checks.all_checks(repo, now()),
+        *setup_checks.gate_checks(repo, config, hooks_folder(repo), now().date()),
+        _endings(repo, config),
+        *_unread_folders(repo, config),
+    ]
 
 
 def render(checks: Sequence[Check], in_colour: bool) -> str:
