@@ -8,6 +8,7 @@ import secrets
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -103,13 +104,46 @@ def command(**arguments: Any) -> int:
     return _import_into_new(options, options.source)
 
 
+@dataclass(frozen=True, slots=True)
+class LaidOut:
+    """What was laid out. `written`: the written files, in words. `notes`: the notes in the folder, None if they were
+    not looked for. `daily`: the patterns of daily logs among them that the settings have. `adopted`: the notes stay
+    memory. `accepted`: the number of findings of HEAD that were accepted."""
+
+    created: new_repository.NewRepository
+    written: list[str]
+    accepted: int
+    notes: adoption.Folder | None = None
+    daily: Sequence[str] = ()
+    adopted: bool = False
+
+    def as_value(self, *, dry_run: bool) -> dict[str, object]:
+        """The JSON of docs/json.md, "init"."""
+        notes, daily = (self.notes.notes, self.notes.daily) if self.notes else ((), ())
+        return {
+            "root": str(self.created.root), "initialised": self.created.initialised, "written": self.written,
+            "kept": list(self.created.kept), "notes": list(notes), "adopted": self.adopted,
+            "daily": [{"pattern": pattern, "notes": number} for pattern, number in daily],
+            "accepted": self.accepted, "dry_run": dry_run,
+        }  # fmt: skip
+
+
 def _lay_out(options: InitOptions) -> None:
-    """Write the files that a memory lacks, adopt the notes in the folder or not, and print what was done."""
-    quiet = options.as_json or options.dry_run
+    """Write the files that a memory lacks, and print what was done."""
     place = new_repository.place_for(options.folder, os.environ)
     if options.inside:
-        _lay_out_inside(place, options)
-        return
+        laid_out, show = _lay_out_inside(place, options), _show_inside
+    else:
+        laid_out, show = _lay_out_folder(place, options), _show_folder
+    if options.as_json:
+        write_json(laid_out.as_value(dry_run=options.dry_run))
+    else:
+        show(laid_out, options)
+
+
+def _lay_out_folder(place: new_repository.Place, options: InitOptions) -> LaidOut:
+    """Write the files that a memory lacks, and adopt the notes in the folder or not."""
+    quiet = options.as_json or options.dry_run
     notes = _notes(place, options.adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
     daily: list[str] = []
@@ -129,44 +163,45 @@ def _lay_out(options: InitOptions) -> None:
     )
     accepts = (adopted or options.adopt) and not place.new and not options.dry_run
     accepted = accept_head(created.root) if accepts else 0
-    written_files = [_in_words(file) for file in created.written]
-    if options.as_json:
-        write_json(_value(created, written_files, notes, adopted, accepted, options.dry_run))
-        return
+    return LaidOut(created, [_in_words(file) for file in created.written], accepted, notes, daily, adopted)
+
+
+def _show_folder(laid_out: LaidOut, options: InitOptions) -> None:
+    """Print what `_lay_out_folder` did, or with --dry-run would do, and what to type next."""
     prefix = "would " if options.dry_run else ""
-    if created.initialised:
-        write(escape(f"{prefix}git init {created.root}\n"))
-    for words in written_files:
+    if laid_out.created.initialised:
+        write(escape(f"{prefix}git init {laid_out.created.root}\n"))
+    for words in laid_out.written:
         write(escape(f"{prefix}write {words}\n"))
-    for path in created.kept:
+    for path in laid_out.created.kept:
         write(escape(f"keep  {path} (it is there already)\n"))
-    if notes:
-        _show_notes(notes, adopted, daily)
-    _show_unread_folders(created.root)
-    _show_accepted(accepted)
+    if laid_out.notes:
+        _show_notes(laid_out.notes, laid_out.adopted, laid_out.daily)
+    _show_unread_folders(laid_out.created.root)
+    _show_accepted(laid_out.accepted)
     if not options.dry_run:
         enter = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
-        scan = "git mem scan; " if adopted else ""
+        scan = "git mem scan; " if laid_out.adopted else ""
         write(escape(f'next: {enter}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
 
 
-def _lay_out_inside(place: new_repository.Place, options: InitOptions) -> None:
-    """Make one folder the memory of its repository, and print what was done. Raises UsageError for options that do not
-    go with --in."""
+def _lay_out_inside(place: new_repository.Place, options: InitOptions) -> LaidOut:
+    """Make one folder the memory of its repository. Raises UsageError for options that do not go with --in."""
     if options.adopt is not None or options.templates:
         raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
     folder = adoption.folder_name(options.inside)
     new_settings = adoption.folder_settings_text(_settings_now(place), folder)
     created = new_repository.create_memory_folder(place, os.environ, folder, new_settings, dry_run=options.dry_run)
     accepted = 0 if place.new or options.dry_run else accept_head(created.root)
-    paths = [file.path for file in created.written]
-    if options.as_json:
-        write_json(_value(created, paths, notes=None, adopted=False, accepted=accepted, dry_run=options.dry_run))
-        return
+    return LaidOut(created, [file.path for file in created.written], accepted)
+
+
+def _show_inside(laid_out: LaidOut, options: InitOptions) -> None:
+    """Print what `_lay_out_inside` did, or with --dry-run would do, and what to type next."""
     prefix = "would " if options.dry_run else ""
-    for path in paths:
+    for path in laid_out.written:
         write(escape(f"{prefix}write {path}\n"))
-    _show_accepted(accepted)
+    _show_accepted(laid_out.accepted)
     if not options.dry_run:
         write('next: git mem install; git mem add "..."; git add -A; git commit\n')
 
@@ -176,23 +211,6 @@ def _in_words(file: new_repository.FileWrite) -> str:
     if file.added_lines is None:
         return file.path
     return f"{file.path} ({counted(file.added_lines, 'line')} more)"
-
-
-def _value(
-    created: new_repository.NewRepository,
-    written: Sequence[str],
-    notes: adoption.Folder | None,
-    adopted: bool,
-    accepted: int,
-    dry_run: bool,
-) -> dict[str, object]:
-    """The JSON of docs/json.md, "init". `written`: its value of that name."""
-    return {
-        "root": str(created.root), "initialised": created.initialised, "written": list(written),
-        "kept": list(created.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
-        "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
-        "accepted": accepted, "dry_run": dry_run,
-    }  # fmt: skip
 
 
 def _show_accepted(accepted: int) -> None:
