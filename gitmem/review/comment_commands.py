@@ -11,7 +11,7 @@ edited it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -23,6 +23,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
 from gitmem.git.write import run_git
 from gitmem.memory.fact import Fact
+from gitmem.memory.rivals import Rival
 from gitmem.paths import layout_of
 from gitmem.promotion import open_pairs, settlement
 from gitmem.provenance import corrections
@@ -170,18 +171,21 @@ def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     exactly one fact of the pull request matches, when the branch must not be pushed to (`_fetch`), or when the gate or
     the forge refuses."""
     span = _fetch(run, pull)
-    matches = [
-        place for place, fact in _new_facts(run, span).items()
-        if fact.id.startswith(command.fact) or "{}:{}".format(*place) == command.fact
-    ]  # fmt: skip
-    if len(matches) != 1:
-        words = "stands at" if ":" in command.fact else "has an id that begins with"
-        count = f"{len(matches)} facts" if matches else "no fact"
-        raise GitMemError(f"{count} of this pull request {words} {command.fact}")
-    ((path, line),) = matches
+    path, line = _named_place(_new_facts(run, span), command.fact)
     reason = _reason(pull, comment, command)
     _change_branch(run, pull, span, lambda there: corrections.forget(there, run.config, path, line, reason))
     return Outcome(State.REJECTED, f"the fact {command.fact} is taken out, as {comment.author} said", answer=True)
+
+
+def _named_place(facts: Mapping[tuple[str, int], Fact], name: str) -> tuple[str, int]:
+    """(path, line) of the fact that has the place `name` or an id that begins with `name`. `facts`: place -> fact.
+    Raises GitMemError unless exactly one fact matches."""
+    places = [place for place, fact in facts.items() if fact.id.startswith(name) or "{}:{}".format(*place) == name]
+    if len(places) != 1:
+        words = "stands at" if ":" in name else "has an id that begins with"
+        count = f"{len(places)} facts" if places else "no fact"
+        raise GitMemError(f"{count} of this pull request {words} {name}")
+    return places[0]
 
 
 def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> Outcome:
@@ -194,17 +198,22 @@ def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     config = run.config._replace(agent="")  # the author of the comment is a person
 
     def change(worktree: Repository) -> None:
-        facts = open_pairs.dated_facts(worktree, open_pairs.work_tree_facts(worktree), run.today)
-        pairs = [
-            pair for pair in open_pairs.open_fact_pairs(facts, run.today)
-            if any((row.path, row.fact.line) in new_facts for row in (pair.new, pair.old))
-        ]  # fmt: skip
-        pair = open_pairs.pair_named(pairs, command.fact, command.other)
+        pair = open_pairs.pair_named(_pairs_with(new_facts, worktree, run.today), command.fact, command.other)
         settlement.settle(worktree, config, pair, answer, run.today, _reason(pull, comment, command))
 
     _change_branch(run, pull, span, change)
     words = f"{settlement.WORDS[answer]}, as {comment.author} said of {command.fact}"
     return Outcome(State.SETTLED, words, answer=True)
+
+
+def _pairs_with(new_facts: Container[tuple[str, int]], worktree: Repository, today: date) -> list[Rival]:
+    """The open pairs of facts of a work tree in which one of the two is at a place of `new_facts`."""
+    facts = open_pairs.dated_facts(worktree, open_pairs.work_tree_facts(worktree), today)
+    return [
+        pair
+        for pair in open_pairs.open_fact_pairs(facts, today)
+        if any((row.path, row.fact.line) in new_facts for row in (pair.new, pair.old))
+    ]
 
 
 def _reason(pull: Pull, comment: Comment, command: Command) -> str:
