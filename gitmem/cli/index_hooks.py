@@ -39,7 +39,10 @@ def run(name: str, words: Sequence[str]) -> None:
     start_refresh(name)
     mode = next((word.removeprefix("--promote=") for word in words if word.startswith("--promote=")), "")
     if name == "post-commit" and mode:
-        start_promotion(name, mode)
+        with errors_logged(name):
+            from gitmem.cli import promotion_hook
+
+            promotion_hook.start(mode)
 
 
 def start_refresh(name: str) -> None:
@@ -121,14 +124,6 @@ def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: f
     work = indexer.refresh(repo, config, bounds=Bounds(budget, wait, make))
     for note in filter(None, (*work.notes, work.unfinished)):
         _append_to_log(repo, name, note)
-
-
-def start_promotion(name: str, mode: str) -> None:
-    """Start the promotion of `git mem install --promote=MODE` in a process of its own. Never raises."""
-    with errors_logged(name):
-        from gitmem.cli import promotion_hook
-
-        promotion_hook.start(mode)
 
 
 @contextmanager

@@ -93,6 +93,11 @@ def uses_colour(setting: str, stream: TextIO | None = None) -> bool:
     return (stream or sys.stdout).isatty()
 
 
+def can_ask() -> bool:
+    """Whether a person can be asked: standard input and standard error are a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def paint(text: str, style: str, in_colour: bool) -> str:
     """`text` in a style of STYLES; unchanged if not `in_colour`."""
     return f"\x1b[{STYLES[style]}m{text}\x1b[m" if in_colour else text

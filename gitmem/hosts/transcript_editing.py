@@ -23,7 +23,7 @@ def compact_transcript(data: bytes, turns: Sequence[Turn], dropped: Iterable[Tur
     """The transcript without the lines whose turns are all in `dropped`. In place of the first of them is an entry with
     `summary`, unless that is "". `turns`: the turns that stay.
     """
-    lines = _numbered_lines(data)
+    lines = dict(enumerate(data.split(b"\n"), 1))  # numbered as in `Turn.line`
     kept_numbers = {turn.line for turn in turns}
     removed_numbers = {turn.line for turn in dropped} - kept_numbers
     summary_number: int | None = None  # the line that the summary takes the place of
@@ -38,11 +38,6 @@ def compact_transcript(data: bytes, turns: Sequence[Turn], dropped: Iterable[Tur
         elif number not in removed_numbers:
             result.append(line)
     return b"\n".join(result)
-
-
-def _numbered_lines(data: bytes) -> dict[int, bytes]:
-    """Number of a line, from 1 as in `Turn.line` -> the line without its line break; in order."""
-    return dict(enumerate(data.split(b"\n"), 1))
 
 
 def _last_before_kept(lines: Mapping[int, bytes], removed: Set[int], kept: Set[int]) -> bytes:
@@ -157,14 +152,9 @@ def _with_clean_texts(value: Any, clean_text: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         cleaned: dict[str, Any] = {}
         for key, item in value.items():
-            if isinstance(item, str) and _is_structural(key):
+            if isinstance(item, str) and (key in STRUCTURAL_NAMES or key.endswith(STRUCTURAL_ENDS)):
                 cleaned[key] = item
             else:
                 cleaned[key] = _with_clean_texts(item, clean_text)
         return cleaned
     return value  # a number, true, false or null
-
-
-def _is_structural(key: str) -> bool:
-    """Whether a string at this key of an object is not words of a person or an agent, and must stay."""
-    return key in STRUCTURAL_NAMES or key.endswith(STRUCTURAL_ENDS)

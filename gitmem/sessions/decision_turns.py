@@ -129,7 +129,7 @@ def settlements(
         if turn.role is Role.USER:
             new_settlements, pending = talk.settled_by(turn, places, proposed, pending)
             confirmed: list[Settlement] = []
-            if not any(_overlaps(settlement, unanswered) for settlement in new_settlements):
+            if all(set(settlement.places).isdisjoint(unanswered) for settlement in new_settlements):
                 confirmed = talk.confirmed_by(turn, unanswered)
             settled += [*confirmed, *new_settlements]
             pending = [index for index in pending if all(index not in settlement.places for settlement in confirmed)]
@@ -320,11 +320,6 @@ class _Talk(NamedTuple):
             agents = first_sentence.turn.role is Role.ASSISTANT and second_sentence.turn.role is Role.USER
             return agents or not (self.is_explicit(first) or self.is_explicit(second))
         return second == first + 1 and needs_previous(second_sentence.text)
-
-
-def _overlaps(settled: Settlement, places: Sequence[int]) -> bool:
-    """Whether a settlement contains a sentence with one of these indexes."""
-    return not set(settled.places).isdisjoint(places)
 
 
 def _by_turn(sentences: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Turn, list[int]]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Sequence
 
 import click
@@ -12,7 +11,7 @@ from gitmem.cli import completions
 from gitmem.cli.hidden_secrets import without_secret_lines
 from gitmem.cli.options import at_option, commit_at, json_option, open_here, say_if_detached
 from gitmem.cli.places import parse_place
-from gitmem.cli.terminal import escape, first_names, say, write, write_json
+from gitmem.cli.terminal import can_ask, escape, first_names, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, Refused, UsageError
@@ -104,7 +103,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
             else:
                 say("nothing was changed")
             return Exit.DONE
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not can_ask():
             raise UsageError("a purge cannot be undone, and nobody is here to confirm it", "--dry-run, then --yes")
         if not click.confirm("rewrite the history of this clone?", err=True):
             raise Refused("nothing was changed")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ import click
 
 from gitmem.cli.document_import import NotesImport, show_notes
 from gitmem.cli.options import json_option, with_kept_data
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now, settings
 from gitmem.errors import Exit, NotARepository, UsageError
@@ -265,7 +264,7 @@ def _is_adopted(folder: adoption.Folder, adopt: bool | None, *, quiet: bool) -> 
     not given."""
     if adopt is not None:
         return adopt
-    if quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if quiet or not can_ask():
         return folder.mostly_notes
     count = counted(len(folder.notes), "Markdown file")
     return click.confirm(f"{count} here: keep them searched and gated?", default=folder.mostly_notes, err=True)

@@ -13,7 +13,7 @@ import click
 
 from gitmem.cli.host_registration import AGENTS, FOUND, register, register_for_user, require_agents
 from gitmem.cli.options import open_here
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.errors import Exit, UsageError
 from gitmem.git import merge_driver
@@ -160,7 +160,11 @@ def _install_in(
         say(note)
     changes = HookChanges(folder, steps, changed_merge_driver, dry_run)
     if as_json:
-        write_json(_changes_json(changes))
+        write_json({
+            "folder": str(folder), "dry_run": dry_run,
+            "hooks": [{"hook": step.path.name, "what": step.what} for step in steps],
+            "merge_driver": changed_merge_driver,
+        })  # fmt: skip
     else:
         show_changes(changes, without_steps="the hooks are there and current", driver_change="set")
     return Exit.DONE
@@ -186,7 +190,7 @@ def _may_use(folder: Path, *, ask: bool) -> bool:
     """Whether our lines may be put into a folder of hooks that all repositories of the user share. Asks the person on a
     terminal; if there is none, or if not `ask`, prints a note and returns True."""
     words = f"'{folder}' serves all repositories (core.hooksPath): our lines there act in this repository only"
-    if not ask or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not ask or not can_ask():
         say(f"note: {escape(words, '')}")
         return True
     return click.confirm(f"{words}. Put them there?", default=True, err=True)
@@ -230,16 +234,6 @@ def promotion_mode(folder: Path) -> str:
     if match is None:
         return ""
     return match["mode"]
-
-
-def _changes_json(changes: HookChanges) -> dict[str, object]:
-    """The JSON of docs/json.md, "git mem install"."""
-    return {
-        "folder": str(changes.folder),
-        "dry_run": changes.dry_run,
-        "hooks": [{"hook": step.path.name, "what": step.what} for step in changes.steps],
-        "merge_driver": changes.changed_merge_driver,
-    }
 
 
 def show_changes(changes: HookChanges, *, without_steps: str, driver_change: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any, NamedTuple
 
 import click
@@ -12,7 +11,7 @@ from gitmem.cli.options import branch_option, json_option, open_here, say_if_det
 from gitmem.cli.promotion_hook import run, start
 from gitmem.cli.promotion_output import as_text
 from gitmem.cli.promotion_review import promote_interactively
-from gitmem.cli.terminal import ProgressLine, page, say, say_progress, write, write_json
+from gitmem.cli.terminal import ProgressLine, can_ask, page, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
@@ -87,7 +86,7 @@ def command(**arguments: Any) -> int:
     if options.interactive:
         if options.dry_run or options.accept or options.as_json:
             raise UsageError("--interactive goes without --dry-run, --accept and --json")
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not can_ask():
             raise UsageError("--interactive needs a terminal", "git mem promote --dry-run, then --accept ID")
     return _promote(options)
 

@@ -17,7 +17,7 @@ from gitmem.agents.host_checks import own_memory_checks
 from gitmem.cli.commands.install import promotion_mode
 from gitmem.cli.host_registration import hosts_on_path, is_registered
 from gitmem.cli.options import json_option
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.gate.quoting import without_secrets
 from gitmem.gate.setup_checks import Check
@@ -68,7 +68,7 @@ class SetupOptions:
         """Whether questions are asked: at a terminal, without --yes, --dry-run and --json."""
         if self.yes or self.dry_run or self.as_json:
             return False
-        return sys.stdin.isatty() and sys.stderr.isatty()
+        return can_ask()
 
 
 @click.command()

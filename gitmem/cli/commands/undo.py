@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Sequence
 
 import click
 
 from gitmem.cli.hidden_secrets import say_hidden
 from gitmem.cli.options import json_option, open_here, say_if_detached
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.errors import NotKept
 from gitmem.gate.changes.rewrite_trailer import REWRITE_TRAILER
 from gitmem.gate.quoting import HIDDEN
@@ -55,7 +54,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
         _show(without_forgotten(plan, forgotten))
     if any(line[2:] == HIDDEN for file in plan.files for line in file.lines):
         say_hidden()
-    asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
+    asks = not (dry_run or yes or as_json) and can_ask()
     if asks and not click.confirm("take this back?", err=True):
         say("nothing was changed")
         return 1

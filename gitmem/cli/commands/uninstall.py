@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 
 import click
@@ -12,7 +11,7 @@ from gitmem.cli import host_registration, state_removal
 from gitmem.cli.commands.install import HookChanges, show_changes
 from gitmem.cli.options import open_here
 from gitmem.cli.state_removal import Part
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError
 from gitmem.exchange.sync_timer import timer_files
 from gitmem.git import merge_driver
@@ -71,7 +70,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         show_changes(changes, without_steps=nothing, driver_change="removed")
         for host in hosts:
             host_registration.show_unregistered(host, dry_run)
-    asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
+    asks = not (dry_run or yes or as_json) and can_ask()
     states: dict[str, str] = {}  # part -> REMOVED, WOULD_REMOVE or KEPT
     problems = [f"{host.host}: {host.problem}" for host in hosts if host.problem]
     for part in _parts(repo):
