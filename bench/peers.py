@@ -26,7 +26,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -37,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench._sets import NONE, SOURCE, models, repository, sets, table
 from bench.quality import NOW
 from bench.search import build
+from gitmem.search.hits import Hit
 
 HITS = 50
 COLD = 5  # processes whose middle is the cold time
@@ -47,12 +48,9 @@ STOP = re.compile(
 )
 
 
-class Passage(NamedTuple):
-    """What `search/evaluation` wants of a hit."""
-
-    path: str
-    start_line: int
-    text: str
+def passage(path: str, start_line: int, text: str) -> Hit:
+    """A hit of a search that tells no more than where it is and what it says."""
+    return Hit(path, start_line, start_line + text.count("\n"), "", text, 0.0, "", "", (), "", "", "", "")
 
 
 class Run(NamedTuple):
@@ -64,7 +62,7 @@ class Run(NamedTuple):
     megabytes: float
 
 
-Ask = Callable[[str], list[Passage]]
+Ask = Callable[[str], list[Hit]]
 
 
 @dataclass
@@ -75,7 +73,7 @@ class Peer:
     name: str
     index: Callable[[Path, Path], None]
     cold: Callable[[Path, Path, str], list[str]]
-    asking: Callable[[Path, Path], Any]  # a context manager that gives an Ask
+    asking: Callable[[Path, Path], AbstractContextManager[Ask]]
     warm: bool = False
     environ: dict[str, str] = field(default_factory=dict)
 
@@ -133,10 +131,7 @@ def ours() -> Peer:
 
         repo = open_repository(root, os.environ)
         try:
-            yield lambda question: [
-                Passage(hit.path, hit.start_line, hit.text)
-                for hit in search(repo, Config(), Query(question, limit=HITS), NOW).hits
-            ]
+            yield lambda question: list(search(repo, Config(), Query(question, limit=HITS), NOW).hits)
         finally:
             repo.close()
 
@@ -161,12 +156,12 @@ def grep(name: str, command: Sequence[str]) -> Peer:
 
     @contextmanager
     def asking(root: Path, scratch: Path) -> Iterator[Ask]:
-        def ask(question: str) -> list[Passage]:
+        def ask(question: str) -> list[Hit]:
             wanted = [word.lower() for word in words(question)]
             found = []
             for line in run(cold(root, scratch, question), root).out.decode("utf-8", "replace").splitlines():
                 path, number, text = line.split(":", 2)
-                found.append(Passage(path, int(number), text))
+                found.append(passage(path, int(number), text))
             return sorted(found, key=lambda hit: -sum(word in hit.text.lower() for word in wanted))[:HITS]
 
         yield ask
@@ -215,7 +210,7 @@ def fts5() -> Peer:
         db = apsw.Connection(str(scratch / "fts.sqlite"))
         order = "SELECT path, line, text FROM lines WHERE lines MATCH ? ORDER BY bm25(lines) LIMIT 50"
         try:
-            yield lambda question: [Passage(*row) for row in db.execute(order, (match(question),))]
+            yield lambda question: [passage(*row) for row in db.execute(order, (match(question),))]
         finally:
             db.close()
 
@@ -245,7 +240,7 @@ def qmd(program: str, scratch: Path) -> Peer:
 
     @contextmanager
     def asking(root: Path, scratch: Path) -> Iterator[Ask]:
-        def ask(question: str) -> list[Passage]:
+        def ask(question: str) -> list[Hit]:
             found = []
             for hit in json.loads(run(cold(root, scratch, question), root, environ).out or b"[]"):
                 # "@@ -11,4 @@ (10 before, 8 after)" begins the snippet: four lines from line 11.
@@ -253,7 +248,7 @@ def qmd(program: str, scratch: Path) -> Peer:
                 first, count = (int(span[1]), int(span[2])) if span else (int(hit["line"]), 1)
                 path = Path(os.path.normpath(root / hit["file"])).relative_to(root)
                 lines = (root / path).read_text(encoding="utf-8").split("\n")
-                found.append(Passage(path.as_posix(), first, "\n".join(lines[first - 1 : first - 1 + count])))
+                found.append(passage(path.as_posix(), first, "\n".join(lines[first - 1 : first - 1 + count])))
             return found
 
         yield ask
@@ -303,7 +298,7 @@ def memsearch(program: str, url: str, model: str, scratch: Path) -> Peer:
         assert child.stdin is not None and child.stdout is not None
         pipes = child.stdin, child.stdout
 
-        def ask(question: str) -> list[Passage]:
+        def ask(question: str) -> list[Hit]:
             pipes[0].write(json.dumps(question) + "\n")
             pipes[0].flush()
             _, hits = json.loads(pipes[1].readline())
@@ -311,7 +306,7 @@ def memsearch(program: str, url: str, model: str, scratch: Path) -> Peer:
             for source, first, last in hits:
                 lines = Path(source).read_text(encoding="utf-8").split("\n")
                 path = Path(source).resolve().relative_to(root.resolve()).as_posix()
-                found.append(Passage(path, first, "\n".join(lines[first - 1 : last])))
+                found.append(passage(path, first, "\n".join(lines[first - 1 : last])))
             return found
 
         try:
@@ -385,7 +380,7 @@ def measured(peer: Peer, root: Path, scratch: Path, asked: Sequence[Any], qualit
             began = time.perf_counter()
             hits = ask(each.query)
             times.append((time.perf_counter() - began) * 1000)
-            figures.append(question_figures(each, hits))  # type: ignore[arg-type]
+            figures.append(question_figures(each, hits))
     runs = [run(peer.cold(root, scratch, each.query), root, peer.environ) for each in asked[:COLD]]
     found |= {
         "cold": statistics.median(done.wall for done in runs),
