@@ -76,7 +76,7 @@ def row(name: str, found: Sequence[Document]) -> tuple[object, ...]:
     return name, len(found), lines, refused, 1000 * refused / len(found), 1000 * refused / lines, warned
 
 
-def by_rule(found: Sequence[Document]) -> list[tuple[object, ...]]:
+def by_rule(found: Sequence[Document]) -> list[tuple[str, int, int, float, float]]:
     """For each rule the documents it blocks in, and those that it alone refuses."""
     lines = sum(each.lines for each in found)
     rules = sorted({rule for each in found for rule in each.blocking})
@@ -85,7 +85,7 @@ def by_rule(found: Sequence[Document]) -> list[tuple[object, ...]]:
         hit = [each for each in found if rule in each.blocking]
         alone = sum(each.blocking == (rule,) for each in hit)
         rows.append((rule, len(hit), alone, 1000 * len(hit) / len(found), 1000 * len(hit) / lines))
-    return sorted(rows, key=lambda each: -int(each[1]))
+    return sorted(rows, key=lambda each: -each[1])
 
 
 def main() -> int:

@@ -185,7 +185,8 @@ def main() -> int:
             for language in sorted({row[0] for row in results}):
                 own = [row for row in results if row[0] == language]
                 print(f"{language}: {sum(not row[1] for row in own)} of {len(own)} not blocked")
-    print(table(("change", "texts", "still blocked", "still found"), sorted(shown, key=lambda row: row[2])))
+    shown.sort(key=lambda row: row[2])
+    print(table(("change", "texts", "still blocked", "still found"), shown))
     return 0
 
 

@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent
@@ -107,7 +108,8 @@ def costs(root: Path) -> dict[str, float]:
     count = int(subprocess.check_output(["git", "-C", str(root), "rev-list", "--count", "HEAD"]))
     old = repo.resolve(f"HEAD~{count * 2 // 5}")
     queries = [Query(text, history="only") for text in ASKED] * 4
-    found["search, ms"] = 1000 * statistics.median(spent(lambda q=q: search(repo, config, q, now)) for q in queries)
+    searches = [spent(partial(search, repo, config, query, now)) for query in queries]
+    found["search, ms"] = 1000 * statistics.median(searches)
     at = Query(ASKED[0], history="only", commit=old)
     found["first --at, ms"] = 1000 * spent(lambda: search(repo, config, at, now))
     found["second --at, ms"] = 1000 * spent(lambda: search(repo, config, at, now))

@@ -32,8 +32,8 @@ HOST = "claude"
 def prepare(driver: Driver, folder: Path, programs: Path, url: str, source: Path | None) -> Scratch:
     """A project with memory and an empty home; registered with the host where `source` is a copy of our sources."""
     scratch = Scratch(folder / "home", folder / "project", programs, url)
-    for path in (scratch.home, scratch.project, folder / "bin"):
-        path.mkdir(parents=True)
+    for place in (scratch.home, scratch.project, folder / "bin"):
+        place.mkdir(parents=True)
     scratch.write(".gitconfig", "[user]\n\tname = A person\n\temail = person@example.com\n")
     path = os.pathsep.join([str(folder / "bin"), str(programs), os.environ["PATH"]])
     scratch.environ = {"HOME": str(scratch.home), "PATH": path, "NO_COLOR": "1", "CI": "1", "NO_PROXY": "127.0.0.1"}

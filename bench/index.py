@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent
@@ -149,7 +150,9 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     found["current ms"] = timed(lambda: freshness.ready(repo, config).close(), 5)
 
     bare = timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), 5)
-    runs, plain, hooked = [], [], []
+    runs: list[float] = []
+    plain: list[float] = []
+    hooked: list[float] = []
     for number in range(15):
         hook = root / ".git" / "hooks" / "post-commit"
         hook.parent.mkdir(exist_ok=True)
@@ -177,14 +180,17 @@ def measure(root: Path, commits: int) -> dict[str, float]:
     found["switch embeds"] = works[0].embedded
 
     head, *past = git(root, "rev-list", f"--max-count={commits // 2}", "HEAD").split()
-    at = lambda oid: freshness.ready(repo, config, oid).close()  # noqa: E731
+
+    def at(oid: str) -> None:
+        freshness.ready(repo, config, oid).close()
+
     at(head)
-    found["head ms"] = timed(lambda: at(head), 5)
+    found["head ms"] = timed(partial(at, head), 5)
     for oid in past:
         indexer.refresh(repo, config, revs=[oid])
-    fresh = [timed(lambda oid=oid: at(oid)) for oid in past[:8]]  # type: ignore[misc]
+    fresh = [timed(partial(at, oid)) for oid in past[:8]]
     found["at, first time ms"] = statistics.median(fresh)
-    found["at, again ms"] = statistics.median([timed(lambda oid=oid: at(oid), 3) for oid in past[:8]])  # type: ignore[misc]
+    found["at, again ms"] = statistics.median([timed(partial(at, oid), 3) for oid in past[:8]])
     found["at / head"] = found["at, again ms"] / found["head ms"]
     repo.close()
     return {name: round(value, 3) for name, value in found.items()}

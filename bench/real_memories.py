@@ -120,7 +120,7 @@ def _titles(root: Path) -> Iterator[tuple[str, Right]]:
     once = [path for path, words in named.items() if len(words) > 6 and often[words] == 1]
     random.Random(7).shuffle(once)
     for path in once[:SAMPLE]:
-        yield named[path], lambda hit, path=path: hit.path == path  # type: ignore[misc]
+        yield named[path], _in_lines(path)
 
 
 def _headings(root: Path) -> Iterator[tuple[str, Right]]:
@@ -134,7 +134,12 @@ def _headings(root: Path) -> Iterator[tuple[str, Right]]:
     once = [(text, of[0]) for text, of in places.items() if len(of) == 1 and 8 < len(text) < 70]
     random.Random(7).shuffle(once)
     for text, (path, first, last) in once[:SAMPLE]:
-        yield text, lambda hit, at=(path, first, last): hit.path == at[0] and at[1] <= hit.start_line <= at[2]  # type: ignore[misc]
+        yield text, _in_lines(path, first, last)
+
+
+def _in_lines(path: str, first: int = 1, last: int = sys.maxsize) -> Right:
+    """A hit is right where it begins in these lines of the file."""
+    return lambda hit: hit.path == path and first <= hit.start_line <= last
 
 
 def _made(folder: Path, text: str) -> Path:

@@ -162,7 +162,10 @@ def mean(values: Iterable[float]) -> float:
 def silence(repo: Any, own: Sequence[str], others: Sequence[str]) -> dict[str, float]:
     """Share of prompts that inject anything: those the memory answers, those of other hands, and unrelated ones of two
     hands."""
-    injects = lambda prompts: mean(bool(recalled(context(repo, prompt))) for prompt in prompts)  # noqa: E731
+
+    def injects(prompts: Iterable[str]) -> float:
+        return mean(bool(recalled(context(repo, prompt))) for prompt in prompts)
+
     return {
         "answerable": injects(own),
         "other hands'": injects(others),

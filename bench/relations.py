@@ -91,7 +91,8 @@ def report(rows: Sequence[Row]) -> list[str]:
     answers = [relation(row["old"], row["new"]) for row in rows]
 
     def share(of: Sequence[str], what: str) -> float:
-        chosen = [getattr(one, what) for one, row in zip(answers, rows, strict=True) if row["relation"] in of]
+        pairs = zip(answers, rows, strict=True)
+        chosen: list[float] = [getattr(one, what) for one, row in pairs if row["relation"] in of]
         return sum(chosen) / max(1, len(chosen))
 
     right = [one.kind in (row["relation"], *row["accept"]) for one, row in zip(answers, rows, strict=True)]

@@ -126,7 +126,8 @@ def _handled(event: str, host: str, value: dict[str, Any], clock: datetime) -> s
     from gitmem.git.opening import open_repository
 
     os.environ["GITMEM_NOW"] = clock.isoformat()
-    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    written = io.BytesIO()
+    out = io.TextIOWrapper(written, encoding="utf-8")
     before = sys.stdin
     sys.stdin = io.TextIOWrapper(io.BytesIO(json.dumps(value).encode()))
 
@@ -140,7 +141,7 @@ def _handled(event: str, host: str, value: dict[str, Any], clock: datetime) -> s
     finally:
         sys.stdin = before
     out.flush()
-    return out.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
+    return written.getvalue().decode("utf-8")
 
 
 @contextmanager

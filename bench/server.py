@@ -159,7 +159,7 @@ def load(
             if status != 200:
                 raise RuntimeError(f"a search was answered {status}")
 
-    run_together([lambda number=number: client(number) for number in range(clients)])
+    run_together([partial(client, number) for number in range(clients)])
     return took
 
 

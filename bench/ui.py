@@ -158,11 +158,11 @@ def main() -> int:
         server = Server(root)
         for page in PAGES:
             first = server.page(page)
-            walls, processor, sizes = zip(*(server.page(page) for _ in range(TIMES)), strict=True)
+            walls, used_by_page, sizes = zip(*(server.page(page) for _ in range(TIMES)), strict=True)
             print(f"{page:30} first {first[0]:6.0f} ms (processor {first[1]:.0f}), then {min(walls):6.0f} at best, "
-                  f"{statistics.median(walls):.0f} in the middle, processor {statistics.mean(processor):.0f}; "
+                  f"{statistics.median(walls):.0f} in the middle, processor {statistics.mean(used_by_page):.0f}; "
                   f"{sizes[-1] / 1000:.0f} kB")  # fmt: skip
-            missed += [page] if statistics.mean(processor) > AIMS.get(page, 1000) else []
+            missed += [page] if statistics.mean(used_by_page) > AIMS.get(page, 1000) else []
         for action in ("edit", "supersede"):
             status, wall, processor = server.form(f"fact/{action}", FORM)
             print(f"{action}, {FORM // 1000} kB: answer {status} in {wall:.0f} ms, processor {processor:.0f}")

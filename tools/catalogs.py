@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
@@ -20,10 +22,10 @@ LOCALE = ROOT / "gitmem" / "ui" / "locale"
 class Dateless(Catalog):
     """A catalog whose headers name neither a day nor a version of Babel: the same words are the same bytes."""
 
-    @property
-    def mime_headers(self) -> list[tuple[str, str]]:
-        """The headers that `gettext` of the standard library reads."""
-        return [("Content-Type", "text/plain; charset=utf-8"), ("Plural-Forms", self.plural_forms)]
+    def __iter__(self) -> Iterator[Message]:
+        """The headers that `gettext` of the standard library reads, then the sentences."""
+        yield Message("", f"Content-Type: text/plain; charset=utf-8\nPlural-Forms: {self.plural_forms}")
+        yield from islice(super().__iter__(), 1, None)
 
 
 def compiled(source: Path) -> bytes:

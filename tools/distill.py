@@ -33,6 +33,7 @@ import collections
 import gzip
 import hashlib
 import json
+import math
 import os
 import pickle
 import random
@@ -208,7 +209,8 @@ class Teacher:
                     hidden + self._linear(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm"
                 )
             weight = mask[..., None].float()
-            return functional.normalize((hidden * weight).sum(1) / weight.sum(1), dim=1).numpy()
+            vectors: np.ndarray = functional.normalize((hidden * weight).sum(1) / weight.sum(1), dim=1).numpy()
+            return vectors
 
     def read(self, texts: Sequence[str], tokens: int = 4096) -> np.ndarray:
         """Vectors of texts, in batches of like length."""
@@ -320,7 +322,7 @@ class Sums:
 
 
 def _learning_rate(step: int, steps: int, top: float) -> float:
-    return top * min(1.0, step / 50) * (0.5 * (1 + np.cos(np.pi * step / steps)) * 0.95 + 0.05)
+    return top * min(1.0, step / 50) * (0.5 * (1 + math.cos(math.pi * step / steps)) * 0.95 + 0.05)
 
 
 class Fit:

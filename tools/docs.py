@@ -316,7 +316,7 @@ def kind_words(schema: dict[str, Any]) -> str:
         return " or ".join(kind_words(each) for each in schema["anyOf"])
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
-    kind = schema.get("type", "any value")
+    kind: str | list[str] = schema.get("type", "any value")
     if isinstance(kind, list):
         return " or ".join(kind_words({**schema, "type": each}) for each in kind)
     if kind == "array" and "items" in schema:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-import demo
 from PIL import Image
 from playwright.sync_api import Browser
 
@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from gitmem.sessions import receipts  # noqa: E402
 from tests.ui.browser import chromium  # noqa: E402
+from tools import demo  # noqa: E402
 
 NOW = "2026-01-26T09:00:00+09:00"
 PAGES = {
@@ -41,7 +42,7 @@ PAGES = {
     "pictures": "pictures",
     "health": "health",
 }
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {  # what `Browser.new_context` takes
     "light": {"viewport": {"width": 1040, "height": 700}},
     "dark": {"viewport": {"width": 1040, "height": 700}, "color_scheme": "dark"},
     "phone": {"viewport": {"width": 360, "height": 640}, "device_scale_factor": 2},
@@ -98,7 +99,7 @@ def served(folder: Path) -> Iterator[str]:
 def taken(browser: Browser, address: str, folder: Path) -> None:
     """Every page in every look, as far as its window shows it."""
     for look, options in LOOKS.items():
-        context = browser.new_context(**{"locale": "en-US", "timezone_id": "Asia/Seoul", **options})
+        context = browser.new_context(**{"locale": "en-US", "timezone_id": "Asia/Seoul"} | options)
         page = context.new_page()
         page.goto(address)
         page.goto(f"{address}facts")

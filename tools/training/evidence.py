@@ -15,6 +15,7 @@ from datetime import date
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
+from unittest.mock import patch
 from zlib import crc32
 
 import numpy as np
@@ -68,11 +69,8 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
                 sure |= certain
         return whole(pairs, request, questions, today, chunks)
 
-    assembly.answering_parts = noted
-    try:
+    with patch.object(assembly, "answering_parts", noted):
         recall.context(repo, prompt)
-    finally:
-        assembly.answering_parts = whole
     return found, sure
 
 
@@ -186,7 +184,7 @@ def run(options: argparse.Namespace) -> None:
     kinds = ("own", "unrelated", "strangers")
     shares = []
     for memory in dict.fromkeys(row.memory for row in known):
-        got = {kind: [] for kind in kinds}
+        got: dict[str, list[float]] = {kind: [] for kind in kinds}
         for at, row in enumerate(known):
             if row.memory == memory:
                 got[row.kind].append(float(odds[at] > 0 or row.sure))

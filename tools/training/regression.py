@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -35,15 +36,23 @@ def matrix(found: Sequence[Mapping[str, float]], names: Sequence[str]) -> Array:
 
 def scores(table: Array, weights: Array) -> Array:
     """The score of each example (row) for each class (column)."""
-    return weights[0] + table @ weights[1:]
+    values: Array = weights[0] + table @ weights[1:]
+    return values
 
 
 def probabilities(values: Array) -> Array:
     """The probability of each class by its scores."""
     if values.shape[1] == 1:
-        return 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+        return sigmoid(values)
     powers = np.exp(values - values.max(1, keepdims=True))
-    return powers / powers.sum(1, keepdims=True)
+    shares: Array = powers / powers.sum(1, keepdims=True)
+    return shares
+
+
+def sigmoid(values: Array) -> Array:
+    """The probability of each score of a yes or no."""
+    chances: Array = 1 / (1 + np.exp(-np.clip(values, -30, 30)))
+    return chances
 
 
 def fit(
@@ -153,8 +162,11 @@ def write(learned: LinearModel, path: Path, name: str) -> None:
 def in_place_of(file: str, learned: LinearModel) -> Iterator[None]:
     """The package reads `learned` in place of the shipped model of that name while this lasts."""
     shipped = linear_model.load
-    linear_model.load = lambda module, name: learned if name == file else shipped(module, name)  # type: ignore[assignment]
-    try:
+
+    def load(module: str, name: str) -> LinearModel:
+        if name == file:
+            return learned
+        return shipped(module, name)
+
+    with patch.object(linear_model, "load", load):
         yield
-    finally:
-        linear_model.load = shipped

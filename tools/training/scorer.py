@@ -46,7 +46,7 @@ from gitmem.gate.detectors.injection.word_classes import class_buckets
 from gitmem.gate.detectors.text import Text
 from gitmem.linear_model import LinearModel
 from tools.training import regression
-from tools.training.regression import Array
+from tools.training.regression import Array, sigmoid
 from tools.training.static_rows import unit_rows
 
 FOLDER = Path(scorer.__file__).parent
@@ -283,10 +283,6 @@ class Model:
             which = np.arange(first, min(first + 20_000, len(batch.begin) - 1))
             found.append(self.scores(batch, which, np.full(len(which), alone))[0])
         return np.concatenate(found)
-
-
-def sigmoid(value: Array) -> Array:
-    return 1 / (1 + np.exp(-np.clip(value, -30, 30)))
 
 
 def train(attacks: list[Source], honest: list[Source], table: Array, row_of: Array) -> Model:
