@@ -12,19 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.errors import GitFailed, UnknownRevision
+from gitmem.git import parse
 from gitmem.git.cat_file import HEX, CatFile
 from gitmem.git.git_config import USER_SETTINGS, users_own
 from gitmem.git.objects import ENCRYPTED, GITLINK, BlameLine, Change, Commit, Entry, LoggedCommit
-from gitmem.git.parse import (
-    parse_blame,
-    parse_commit,
-    parse_entries,
-    parse_messages,
-    parse_raw,
-    parse_removals,
-    parse_staged,
-    parse_tree,
-)
 from gitmem.git.place import Place
 from gitmem.git.process import PATTERNS, PIECE_BYTES, Git, failure, read_environment
 from gitmem.git.revision_name import is_revision_name
@@ -164,7 +155,9 @@ class BinaryRepository:
         cacheable = not paths and len(treeish) in (40, 64) and HEX.issuperset(treeish)
         if cacheable and treeish in self._cached_entries:
             return list(self._cached_entries[treeish])
-        entries = parse_entries(self._git.listing(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths], 1))
+        entries = parse.parse_entries(
+            self._git.listing(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths], 1)
+        )
         if cacheable and len(entries) <= MAX_CACHED_ENTRIES:
             newest = list(self._cached_entries.items())[1 - MAX_CACHED_LISTS :]
             self._cached_entries = dict([*newest, (treeish, list(entries))])
@@ -200,7 +193,7 @@ class BinaryRepository:
         header, data = self._objects.contents(oid)
         if header.kind != "tree":
             raise GitFailed(Message("tree {} is missing", oid[:12]), "git fsck says what else is damaged")
-        return parse_tree(data, 32 if self.object_format == "sha256" else 20)
+        return parse.parse_tree(data, 32 if self.object_format == "sha256" else 20)
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
         # Git takes `./` and `../` as relative to the current folder; no path of a tree begins so.
@@ -216,15 +209,17 @@ class BinaryRepository:
         return {path: header.oid for path, header in zip(paths, headers, strict=True) if header.kind == "blob"}
 
     def staged(self) -> list[Entry]:
-        return parse_staged(self._git.run(["ls-files", "-s", "-z", "--full-name"]))
+        return parse.parse_staged(self._git.run(["ls-files", "-s", "-z", "--full-name"]))
 
     def staged_changes(self) -> list[Change]:
         against = self.head() or self.empty_tree
-        return parse_raw(self._git.run(["diff-index", "--cached", *RAW, "--no-renames", against]))
+        return parse.parse_raw(self._git.run(["diff-index", "--cached", *RAW, "--no-renames", against]))
 
     def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
         rename_option = "-M" if renames else "--no-renames"
-        return parse_raw(self._git.listing(["diff-tree", "-r", *RAW, rename_option, old or self.empty_tree, new], 2))
+        return parse.parse_raw(
+            self._git.listing(["diff-tree", "-r", *RAW, rename_option, old or self.empty_tree, new], 2)
+        )
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
         output = self._git.run(["ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *paths])
@@ -246,7 +241,7 @@ class BinaryRepository:
     def removals(self, rev: str, most: int) -> dict[str, str]:
         # No pathspec: matching each entry against some hundred pathspecs takes a hundred times as long.
         form = ["--diff-filter=D", *RAW, "--no-renames", "--diff-merges=off", f"--max-count={most}", "--format=%x00%H"]
-        return parse_removals(self._git.run(["log", *form, "--end-of-options", rev, "--"]))
+        return parse.parse_removals(self._git.run(["log", *form, "--end-of-options", rev, "--"]))
 
     def reachable(self) -> Iterator[str]:
         command = ["rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"]
@@ -334,7 +329,7 @@ class BinaryRepository:
             raise UnknownRevision(Message("there is no commit '{}' here", oid))
         if header.kind != "commit":
             raise UnknownRevision(Message("'{}' is a {}, not a commit", oid, header.kind))
-        return parse_commit(header.oid, data)
+        return parse.parse_commit(header.oid, data)
 
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
         if not prefix or not set(prefix) <= HEX:
@@ -345,7 +340,7 @@ class BinaryRepository:
         if rev.startswith("-") or not self._is_commit(rev):
             return None
         output = self._git.run(["log", "--format=", *RAW, "--no-renames", "-m", rev, "--", path])
-        return next((change.new_oid for change in parse_raw(output) if change.new_oid.startswith(prefix)), None)
+        return next((change.new_oid for change in parse.parse_raw(output) if change.new_oid.startswith(prefix)), None)
 
     def objects_with(self, prefix: str) -> list[str]:
         if len(prefix) < 4 or not set(prefix) <= HEX:
@@ -380,7 +375,7 @@ class BinaryRepository:
         walk_option = "--left-right" if walk else "--no-walk=unsorted"
         command = ["log", walk_option, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
         with self._git.output(command, revs) as output:
-            yield from parse_messages(iter(lambda: output.read(PIECE_BYTES), b""))
+            yield from parse.parse_messages(iter(lambda: output.read(PIECE_BYTES), b""))
 
     def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
         command = ["rev-list", "--stdin"]
@@ -408,7 +403,7 @@ class BinaryRepository:
                     return rows
             span = f"-L{start},{end}"
             output = self._git.run(["blame", "--porcelain", "-M", "--no-textconv", span, rev, "--", path])
-            return parse_blame(output)
+            return parse.parse_blame(output)
         from gitmem.git.blame import blame_work_tree
 
         return blame_work_tree(self, path, start, end)

@@ -14,14 +14,7 @@ from gitmem.errors import IndexDamaged
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
 from gitmem.index.index_file import IndexKeeper, OpenIndex, cut_as_set, directory
-from gitmem.memory.snapshot import (
-    read_work_tree,
-    sparse_memory_paths,
-    tree_key,
-    words_on_conflicts,
-    words_on_sparse_checkout,
-    work_tree_key,
-)
+from gitmem.memory import snapshot
 
 
 def ready(
@@ -48,20 +41,20 @@ def ready(
             return OpenIndex(None, None, notes=("there is no commit yet",))
     notes: tuple[str, ...] = ()
     began = time.time_ns()
-    listing = read_work_tree(repo, config.memory_paths) if not commit else None
-    if listing is not None and (outside := sparse_memory_paths(repo, config.memory_paths)):
+    listing = snapshot.read_work_tree(repo, config.memory_paths) if not commit else None
+    if listing is not None and (outside := snapshot.sparse_memory_paths(repo, config.memory_paths)):
         head = "" if listing.files else repo.head() or ""
-        notes = (words_on_sparse_checkout(len(outside), whole=bool(head)),)
+        notes = (snapshot.words_on_sparse_checkout(len(outside), whole=bool(head)),)
         if head:
             commit, listing = head, None
     if listing is not None and listing.conflicts:
-        notes += (words_on_conflicts(listing.conflicts),)
+        notes += (snapshot.words_on_conflicts(listing.conflicts),)
     tree, key = "", ""
     if commit:
         tree = repo.tree(commit)
-        key = tree_key(tree, config.memory_paths)
+        key = snapshot.tree_key(tree, config.memory_paths)
     else:
-        key = work_tree_key(repo)
+        key = snapshot.work_tree_key(repo)
     try:
         index = keeper.open(directory(repo)) if keeper else open_index(directory(repo))
         if index is not None:

@@ -20,23 +20,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
+from gitmem import errors
 from gitmem.environment import now
-from gitmem.errors import (
-    BadConfig,
-    Changed,
-    GitFailed,
-    GitMemError,
-    IndexUnusable,
-    Locked,
-    MissingFile,
-    ModelUnavailable,
-    NotARepository,
-    OutsideRepository,
-    Refused,
-    UnknownRevision,
-    UntrustedRepository,
-    UsageError,
-)
 from gitmem.messages import Message
 from gitmem.ui.change_events import event_stream
 from gitmem.ui.page_snapshot import Snapshot, snapshot
@@ -49,11 +34,13 @@ from gitmem.ui.view import Site, View
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-STATUS: dict[type[GitMemError], int] = {
-    UsageError: 400, UnknownRevision: 404, MissingFile: 404, OutsideRepository: 404, Changed: 409, Refused: 422,
-    GitFailed: 422, Locked: 503, NotARepository: 503, UntrustedRepository: 503, BadConfig: 503, IndexUnusable: 503,
-    ModelUnavailable: 503,
-    GitMemError: 409,  # the state of the repository does not allow it
+STATUS: dict[type[errors.GitMemError], int] = {
+    errors.UsageError: 400,
+    errors.UnknownRevision: 404, errors.MissingFile: 404, errors.OutsideRepository: 404,
+    errors.Changed: 409, errors.Refused: 422, errors.GitFailed: 422,
+    errors.Locked: 503, errors.NotARepository: 503, errors.UntrustedRepository: 503, errors.BadConfig: 503,
+    errors.IndexUnusable: 503, errors.ModelUnavailable: 503,
+    errors.GitMemError: 409,  # the state of the repository does not allow it
 }  # fmt: skip
 STATIC_FILES = {
     "style.css": "text/css", "keyboard.js": "text/javascript", "ui.js": "text/javascript",
@@ -116,7 +103,7 @@ def _preview(site: Site) -> Callable[[Request], Awaitable[Response]]:
     def show_preview(request: Request) -> Response:
         stored = site.preview_forms.get(request.path_params["key"])
         if stored is None:
-            error = MissingFile("This preview is over", "go back to the form and send it again")
+            error = errors.MissingFile("This preview is over", "go back to the form and send it again")
             return _error_page(site, "", request, error)
         address, form = stored
         change = CHANGES[address]
@@ -170,7 +157,7 @@ def _error_page(site: Site, name: str, request: Request, error: Exception) -> Re
             )  # fmt: skip
             title = _one_line(view.t(words))
             return view.render("error.html", status, title=title, hint=view.t(hint), stopped=status == 422)
-    except (GitMemError, OSError):  # the repository cannot be read at all
+    except (errors.GitMemError, OSError):  # the repository cannot be read at all
         language = language_of(request.headers.get("accept-language", ""))
         phrases = ("The repository cannot be read", "Try again")
         title, advice = (Unmasked(translate_phrase(language, phrase)) for phrase in phrases)
@@ -191,7 +178,7 @@ def _one_line(text: str) -> str:
 
 def _error_words(site: Site, error: Exception) -> tuple[int, str, str]:
     """(status, what happened, what to do). Quotes memory text only if the message of a GitMemError does."""
-    if isinstance(error, GitMemError):
+    if isinstance(error, errors.GitMemError):
         status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
         return status, error.message, error.hint
     if isinstance(error, OSError):
@@ -209,7 +196,7 @@ def _unknown_page(site: Site) -> Callable[[Request, Exception], Awaitable[Respon
     """The handler of requests for URLs without a page: an error page with status 404."""
 
     async def answer(request: Request, _: Exception) -> Response:
-        unknown = MissingFile("There is no such page", "choose one above")
+        unknown = errors.MissingFile("There is no such page", "choose one above")
         return await to_thread.run_sync(_error_page, site, "", request, unknown)
 
     return answer

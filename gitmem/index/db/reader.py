@@ -17,25 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from gitmem.errors import IndexDamaged
-from gitmem.index.db import sign_scan
+from gitmem.index.db import sign_scan, values
 from gitmem.index.db.schema import REBUILD
 from gitmem.index.db.sqlite import Database, drop_copy, load_vector_functions, translated
-from gitmem.index.db.values import (
-    IN_DEFAULT_CORPUS,
-    IN_FORCE,
-    LENGTH_STEP,
-    PLACE_BITS,
-    Place,
-    Shape,
-    Snapshot,
-    bits,
-    int8,
-    pack_path,
-    unpack_days,
-    unpack_path,
-    unpack_shape,
-    vector_id,
-)
 from gitmem.index.line_records import Packed, unpack
 from gitmem.messages import Message
 
@@ -77,7 +61,7 @@ class ReaderCache:
         self.version = version
         self.neighbours: dict[tuple[str, int, int], list[tuple[int, int, int, int]]] = {}
         self.lines: dict[int, Packed] = {}
-        self.shapes: dict[str, Shape] = {}
+        self.shapes: dict[str, values.Shape] = {}
         self.signs: Table | None = None
 
     def is_full(self) -> bool:
@@ -132,11 +116,11 @@ class Index:
     # -- snapshots and their files ---------------------------------------------------------------------------
 
     @detects_damage
-    def snapshot(self, key: str) -> Snapshot | None:
+    def snapshot(self, key: str) -> values.Snapshot | None:
         """The snapshot (set of files) with this key of `snapshot.tree_key` or `snapshot.work_tree_key`; None if it was
         never indexed."""
         row = self.database.row("SELECT id, norms FROM snapshot WHERE key = ?", key)
-        return Snapshot(row[0], key, bytes(row[1])) if row is not None else None
+        return values.Snapshot(row[0], key, bytes(row[1])) if row is not None else None
 
     @detects_damage
     def scan(self, key: str) -> bytes | None:
@@ -146,7 +130,7 @@ class Index:
         return bytes(scan) if scan is not None else None
 
     def select(
-        self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
+        self, snapshot: values.Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
     ) -> bytes:
         """The norms of a part of a snapshot: a byte for each chunk id, above 0 for the chunks that shall be searched.
 
@@ -163,22 +147,22 @@ class Index:
     def _blobs(self, snapshot: int, corpus: int) -> list[tuple[str, int]]:
         """(path, number of the blob) of the entries whose corpus is at least `corpus`."""
         sql = "SELECT path, blob FROM entry WHERE snapshot = ? AND corpus >= ?"
-        return [(unpack_path(path), int(blob)) for path, blob in self.database.rows(sql, snapshot, corpus)]
+        return [(values.unpack_path(path), int(blob)) for path, blob in self.database.rows(sql, snapshot, corpus)]
 
     @detects_damage
-    def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
+    def files(self, snapshot: values.Snapshot) -> list[tuple[str, str]]:
         """(path, oid) of the files of the snapshot's default corpus, in path order."""
         rows = self.database.rows(
             f"""
             SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob
-            WHERE snapshot = ? AND corpus = {IN_DEFAULT_CORPUS} ORDER BY path
+            WHERE snapshot = ? AND corpus = {values.IN_DEFAULT_CORPUS} ORDER BY path
             """,
             snapshot.id,
         )
-        return [(unpack_path(path), oid.hex()) for path, oid in rows]
+        return [(values.unpack_path(path), oid.hex()) for path, oid in rows]
 
     @detects_damage
-    def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
+    def named(self, snapshot: values.Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
         """(path, oid) -> those of `terms` that are words of the file's name, for files of the default corpus that have
         any; at most MAX_NAME_PAIRS pairs of a file and a term."""
         rows = self.database.rows(
@@ -186,7 +170,7 @@ class Index:
             SELECT entry.path, blob.oid, term
             FROM carray(?1) AS wanted CROSS JOIN name CROSS JOIN entry CROSS JOIN blob
             WHERE name.term = wanted.value AND entry.snapshot = ?2 AND entry.path = name.path
-                AND corpus = {IN_DEFAULT_CORPUS} AND blob.id = entry.blob
+                AND corpus = {values.IN_DEFAULT_CORPUS} AND blob.id = entry.blob
             LIMIT {MAX_NAME_PAIRS}
             """,
             apsw.carray(tuple(terms)),
@@ -194,16 +178,16 @@ class Index:
         )
         words_by_file: dict[tuple[str, str], set[str]] = {}
         for path, oid, term in rows:
-            words_by_file.setdefault((unpack_path(path), oid.hex()), set()).add(term)
+            words_by_file.setdefault((values.unpack_path(path), oid.hex()), set()).add(term)
         return {file: frozenset(words) for file, words in words_by_file.items()}
 
     @detects_damage
-    def withheld(self, snapshot: Snapshot) -> int:
+    def withheld(self, snapshot: values.Snapshot) -> int:
         """The number of lines of the snapshot's default corpus that are not indexed because of a secret."""
         lines = self.database.value(
             f"""
             SELECT coalesce(sum(secrets), 0) FROM entry JOIN blob ON blob.id = entry.blob
-            WHERE snapshot = ? AND corpus = {IN_DEFAULT_CORPUS}
+            WHERE snapshot = ? AND corpus = {values.IN_DEFAULT_CORPUS}
             """,
             snapshot.id,
         )
@@ -215,7 +199,7 @@ class Index:
         return int(self.database.value("SELECT secrets FROM blob WHERE oid = ?", bytes.fromhex(oid)) or 0)
 
     @detects_damage
-    def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
+    def shapes(self, oids: Iterable[str]) -> dict[str, values.Shape]:
         """oid -> its structure (headings, fences, tables, front matter), for those of `oids` that are indexed."""
         cached = (self._cache or ReaderCache()).shapes
         shapes = {}
@@ -224,7 +208,7 @@ class Index:
                 shape = self.database.value("SELECT shape FROM blob WHERE oid = ?", bytes.fromhex(oid))
                 if shape is None:
                     continue
-                cached[oid] = unpack_shape(shape)
+                cached[oid] = values.unpack_shape(shape)
             shapes[oid] = cached[oid]
         return shapes
 
@@ -235,18 +219,18 @@ class Index:
         sql = "SELECT at, runs FROM line_day WHERE path = ? AND oid = ?"
         days = []
         for path, oid in files:
-            rows = self.database.rows(sql, pack_path(path), bytes.fromhex(oid))
-            days += [(path, oid, commit.hex(), unpack_days(runs)) for commit, runs in rows]
+            rows = self.database.rows(sql, values.pack_path(path), bytes.fromhex(oid))
+            days += [(path, oid, commit.hex(), values.unpack_days(runs)) for commit, runs in rows]
         return days
 
     # -- chunks ----------------------------------------------------------------------------------------------
 
     @detects_damage
-    def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
+    def places(self, snapshot: values.Snapshot, chunks: Iterable[int]) -> dict[int, list[values.Place]]:
         """Chunk id -> its places in the snapshot, in path order: more than one if a file was copied, [] if the snapshot
         lacks the chunk."""
         ids = array("q", chunks)
-        places: dict[int, list[Place]] = {chunk: [] for chunk in ids}
+        places: dict[int, list[values.Place]] = {chunk: [] for chunk in ids}
         if not ids:
             return places
         # With another order of the joins SQLite reads every path of the snapshot for each chunk.
@@ -262,7 +246,7 @@ class Index:
             snapshot.id,
         )
         for chunk, path, oid, first, last, heading, ordinal, corpus in rows:
-            place = Place(chunk, unpack_path(path), oid.hex(), first, last, heading, ordinal, corpus > 0)
+            place = values.Place(chunk, values.unpack_path(path), oid.hex(), first, last, heading, ordinal, corpus > 0)
             places[chunk].append(place)
         return places
 
@@ -334,7 +318,7 @@ class Index:
         text = self.database.value(
             "SELECT json_group_array((doc << ?2) | (offset << 1) | (col = 'heading')) FROM instance WHERE term = ?1",
             term,
-            PLACE_BITS,
+            values.PLACE_BITS,
         )
         numbers: list[int] = json.loads(text)
         sum(numbers)  # raises TypeError if an element is not a number
@@ -348,7 +332,7 @@ class Index:
 
         A question is embedded by `embedding.open_embedder_of_index(spec, config)`, if its `id` is that name.
         """
-        row = self.database.row(f"SELECT name, spec FROM embedder WHERE in_force = {IN_FORCE}")
+        row = self.database.row(f"SELECT name, spec FROM embedder WHERE in_force = {values.IN_FORCE}")
         if row is None:
             return None
         return (str(row[0]), str(row[1]))
@@ -365,7 +349,7 @@ class Index:
         first_id = self._first_vector(vector)
         if first_id is None:
             return []
-        chunks = self._nearest_by_signs(first_id, bits(vector), norms, k * OVERFETCH)
+        chunks = self._nearest_by_signs(first_id, values.bits(vector), norms, k * OVERFETCH)
         ids = array("q", [first_id + chunk for chunk in chunks])
         if not ids:
             return []
@@ -375,7 +359,7 @@ class Index:
             WHERE id IN (SELECT value FROM carray(?1)) ORDER BY cosine DESC, id LIMIT ?4
             """,
             apsw.carray(ids),
-            int8(vector),
+            values.int8(vector),
             first_id,
             k,
         )
@@ -392,7 +376,8 @@ class Index:
         if first_id is None:
             return {}
         sql = f"SELECT id - ?3, {COSINE} FROM vector WHERE id IN (SELECT value FROM carray(?1))"
-        rows = self.database.rows_among(sql, array("q", [first_id + chunk for chunk in chunks]), int8(vector), first_id)
+        ids = array("q", [first_id + chunk for chunk in chunks])
+        rows = self.database.rows_among(sql, ids, values.int8(vector), first_id)
         return {chunk: cosine for chunk, cosine in rows if cosine is not None}
 
     def _first_vector(self, vector: bytes) -> int | None:
@@ -400,13 +385,13 @@ class Index:
 
         Loads sqlite-vec.
         """
-        row = self.database.row(f"SELECT id, dims FROM embedder WHERE in_force = {IN_FORCE}")
+        row = self.database.row(f"SELECT id, dims FROM embedder WHERE in_force = {values.IN_FORCE}")
         if row is None or len(vector) != 4 * row[1] or not any(vector):
             return None
         if not self._compares_vectors:
             load_vector_functions(self.database)
             self._compares_vectors = True
-        return vector_id(int(row[0]), 0)
+        return values.vector_id(int(row[0]), 0)
 
     def _nearest_by_signs(self, first_id: int, signs: bytes, norms: bytes, count: int) -> list[int]:
         """The `count` chunks of `norms` whose signs differ least from `signs`, and those as near as the last.
@@ -448,7 +433,8 @@ def norms_of_blobs(database: Database, blobs: Iterable[int]) -> bytes:
     norms = bytearray(1 + int(database.value("SELECT coalesce(max(id), 0) FROM chunk")))
     # The norm is that of `values.norm`.
     sql = f"""
-        SELECT chunk, min(255, max(0, length) / {LENGTH_STEP} + 1) FROM place JOIN chunk ON chunk.id = place.chunk
+        SELECT chunk, min(255, max(0, length) / {values.LENGTH_STEP} + 1)
+        FROM place JOIN chunk ON chunk.id = place.chunk
         WHERE blob IN (SELECT value FROM carray(?1))
     """
     for chunk, norm in database.rows_among(sql, array("q", set(blobs))):

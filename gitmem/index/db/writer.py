@@ -16,21 +16,11 @@ from itertools import count
 from zlib import crc32
 
 from gitmem.errors import IndexDamaged
+from gitmem.index.db import values
 from gitmem.index.db.reader import Index
 from gitmem.index.db.removal import NO_WORDS
 from gitmem.index.db.schema import REBUILD
 from gitmem.index.db.sqlite import Database
-from gitmem.index.db.values import (
-    CACHE_ONLY,
-    IN_FORCE,
-    INCOMPLETE,
-    BlobRow,
-    ChunkRow,
-    pack_days,
-    pack_path,
-    pack_shape,
-    vector_id,
-)
 
 
 class Writer(Index):
@@ -74,13 +64,13 @@ class Writer(Index):
     def all_embedded_chunks(self, embedder_id: int) -> frozenset[bytes]:
         """The hashes of all chunks that have a vector of this embedder."""
         sql = "SELECT hash FROM chunk JOIN code ON code.id = chunk.id + ?"
-        rows = self.database.rows(sql, vector_id(embedder_id, 0))
+        rows = self.database.rows(sql, values.vector_id(embedder_id, 0))
         return frozenset(chunk_hash for (chunk_hash,) in rows)
 
-    def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
+    def add_blobs(self, blobs: Sequence[values.BlobRow]) -> dict[int, values.ChunkRow]:
         """Add parsed blobs that are not indexed, with the places, words and lines of their chunks, without vectors.
         Returns the chunks whose words the index lacked, chunk id -> row: these need vectors. Only inside `writing`."""
-        chunks: dict[bytes, ChunkRow] = {}
+        chunks: dict[bytes, values.ChunkRow] = {}
         for blob in blobs:
             for chunk in blob.chunks:
                 chunks.setdefault(chunk.hash, chunk)
@@ -105,12 +95,12 @@ class Writer(Index):
                 chunk_ids[chunk_hash] = next(free_ids)
         return chunk_ids, stored
 
-    def _insert_blobs(self, blobs: Sequence[BlobRow], chunk_ids: Mapping[bytes, int]) -> None:
+    def _insert_blobs(self, blobs: Sequence[values.BlobRow], chunk_ids: Mapping[bytes, int]) -> None:
         """Add blobs, and the places of their chunks."""
         first_id = 1 + self.database.value("SELECT coalesce(max(id), 0) FROM blob")
         blob_rows, place_rows = [], []
         for blob_id, blob in enumerate(blobs, first_id):
-            oid, shape = bytes.fromhex(blob.oid), pack_shape(blob.shape)
+            oid, shape = bytes.fromhex(blob.oid), values.pack_shape(blob.shape)
             blob_rows.append((blob_id, oid, blob.bytes, blob.secrets, blob.problems, blob.skipped, shape))
             for ordinal, chunk in enumerate(blob.chunks):
                 chunk_id = chunk_ids[chunk.hash]
@@ -123,7 +113,7 @@ class Writer(Index):
             "INSERT INTO place(blob, ordinal, chunk, first, last, heading) VALUES (?, ?, ?, ?, ?, ?)", place_rows
         )
 
-    def _insert_chunks(self, chunks: Mapping[int, ChunkRow]) -> None:
+    def _insert_chunks(self, chunks: Mapping[int, values.ChunkRow]) -> None:
         """Add chunks, chunk id -> row, with their lines and words. A chunk may have a row without words already."""
         self.database.execute_for_each(
             "INSERT INTO chunk(id, hash, length) VALUES (?, ?, ?)"
@@ -148,14 +138,14 @@ class Writer(Index):
         once: searches compare its vectors. Another one, also one that was replaced before, is INCOMPLETE until
         `reembedding.put_in_force`.
         """
-        in_force = IN_FORCE
+        in_force = values.IN_FORCE
         if self.database.rows("SELECT 1 FROM embedder"):
-            in_force = INCOMPLETE
+            in_force = values.INCOMPLETE
         self.database.execute(
             f"""
             INSERT INTO embedder(name, spec, dims, in_force) VALUES (?, ?, ?, ?)
             ON CONFLICT(name) DO UPDATE SET spec = excluded.spec,
-                in_force = CASE in_force WHEN {CACHE_ONLY} THEN {INCOMPLETE} ELSE in_force END
+                in_force = CASE in_force WHEN {values.CACHE_ONLY} THEN {values.INCOMPLETE} ELSE in_force END
             """,
             name,
             spec,
@@ -173,7 +163,7 @@ class Writer(Index):
 
     def unembedded(self, embedder_id: int, chunk_ids: Iterable[int]) -> list[int]:
         """Those of `chunk_ids` that have no vector of this embedder."""
-        chunk_of_vector = {vector_id(embedder_id, chunk_id): chunk_id for chunk_id in chunk_ids}
+        chunk_of_vector = {values.vector_id(embedder_id, chunk_id): chunk_id for chunk_id in chunk_ids}
         sql = "SELECT id FROM code WHERE id IN (SELECT value FROM carray(?1))"
         for (stored,) in self.database.rows_among(sql, array("q", chunk_of_vector)):
             del chunk_of_vector[stored]
@@ -182,7 +172,7 @@ class Writer(Index):
     def add_vectors(self, embedder_id: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
         """Add vectors of this embedder: (chunk id, (signs as `values.bits`, numbers as `values.int8`)). A stored vector
         is not replaced. Only inside `writing`."""
-        rows = [(vector_id(embedder_id, chunk_id), bits, value) for chunk_id, (bits, value) in vectors]
+        rows = [(values.vector_id(embedder_id, chunk_id), bits, value) for chunk_id, (bits, value) in vectors]
         self.database.execute_for_each(
             "INSERT OR IGNORE INTO code(id, bits) VALUES (?, ?)", [(row_id, bits) for row_id, bits, _ in rows]
         )
@@ -198,7 +188,10 @@ class Writer(Index):
         stored one of the same path and blob. Only inside `writing`."""
         self.database.execute_for_each(
             "INSERT OR REPLACE INTO line_day(path, oid, at, runs) VALUES (?, ?, ?, ?)",
-            [(pack_path(path), bytes.fromhex(oid), bytes.fromhex(at), pack_days(days)) for path, oid, at, days in rows],
+            [
+                (values.pack_path(path), bytes.fromhex(oid), bytes.fromhex(at), values.pack_days(days))
+                for path, oid, at, days in rows
+            ],
         )
 
 

@@ -10,17 +10,8 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
+from gitmem.exchange import branch_merge
 from gitmem.exchange.branch_lines import Choice, GateLine, allow_line_plan, gate_lines, takeover_plan
-from gitmem.exchange.branch_merge import (
-    PREFIX,
-    BranchMerge,
-    Conflict,
-    OpenBranch,
-    branch_merge,
-    merge_branch,
-    outcome,
-    settled,
-)
 from gitmem.exchange.taken_over import Takeover, takeovers
 from gitmem.exchange.unfinished_merge import BegunMerge, begun_merge, end_merge
 from gitmem.gate.exceptions import EXCEPTION_LIFETIME
@@ -83,7 +74,7 @@ class MergeRequest:
     """The merge that a page shows. `address`: the path of its form. `fields`: the state of the merge when it was shown;
     the form sends them back. `back`: the URL of the page. `command`: does the same in a terminal."""
 
-    shown: BranchMerge
+    shown: branch_merge.BranchMerge
     address: str
     fields: Mapping[str, str]
     back: str
@@ -96,7 +87,7 @@ def page(view: View) -> Response:
         return _branch_page(view, view.fields["branch"])
     if view.fields.get("begun"):
         return _unfinished_page(view)
-    rows: Sequence[OpenBranch] | Progress = ()
+    rows: Sequence[branch_merge.OpenBranch] | Progress = ()
     if not view.snapshot.past:
         rows = review_queue.part_value(view, "branches")
     if isinstance(rows, Progress):
@@ -148,7 +139,7 @@ def _terminal_page(view: View, error: GitMemError, commands: Sequence[tuple[str,
 def _branch_request(view: View, name: str) -> MergeRequest:
     """The merge of a branch into the current one. Raises UsageError for an unknown branch, GitMemError if it must be
     merged in a terminal."""
-    merge = branch_merge(view.repo, view.config, name, view.today)
+    merge = branch_merge.branch_merge(view.repo, view.config, name, view.today)
     fields = {"branch": merge.name, "head": merge.head, "tip": merge.tip}
     url = view.url("branches", branch=merge.name)
     return MergeRequest(merge, "branches/merge", fields, url, f"git merge {shlex.quote(name)}")
@@ -172,7 +163,7 @@ def _merge_page(
     return view.render(
         "merge.html", status, asked=request, shown=merge, rows=rows_of(view, merge.changes), total=len(merge.changes),
         conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
-        problem=problem, form=form or {}, found=_found(view, outcome(view.repo, merge, {})),
+        problem=problem, form=form or {}, found=_found(view, branch_merge.outcome(view.repo, merge, {})),
         allowing=_allowing(view, request, form or {}), tabs=review_queue.tabs(view),
         others=view.mask([FileDiff(path, ()) for path in merge.others[:MAX_OTHER_FILES]]),
     )  # fmt: skip
@@ -203,7 +194,7 @@ def close(view: View, form: dict[str, str]) -> Response:
     """Delete a local branch that was taken over. A preview with the command that restores it comes first. Raises
     UsageError for an unknown branch, Changed if the branch moved or is not taken over."""
     name = form.get("branch", "")
-    tip = dict(view.repo.refs(PREFIX)).get(PREFIX + name)
+    tip = dict(view.repo.refs(branch_merge.PREFIX)).get(branch_merge.PREFIX + name)
     if tip is None:
         raise UsageError(Message("there is no branch '{}'", name), "git branch lists them")
     takeover = takeovers(view.repo, {tip}).get(tip)
@@ -230,7 +221,7 @@ def _allowing(view: View, request: MergeRequest, form: Mapping[str, str]) -> All
     return AllowForm({**request.fields, **_choices(form)}, (view.now.date() + EXCEPTION_LIFETIME).isoformat())
 
 
-def _sides(conflict: Conflict) -> Sides:
+def _sides(conflict: branch_merge.Conflict) -> Sides:
     """The texts of a conflict: those of the facts if every side that is not empty is one fact and their comments are
     equal, else the lines."""
     sides = (conflict.ours, conflict.base, conflict.theirs)
@@ -267,7 +258,9 @@ def merge(view: View, form: dict[str, str]) -> Response:
     than memory."""
     request = _branch_request(view, form.get("branch", ""))
     today = view.now.date()
-    return _merge(view, form, request, lambda contents: merge_branch(view.repo, request.shown, contents, today))
+    return _merge(
+        view, form, request, lambda contents: branch_merge.merge_branch(view.repo, request.shown, contents, today)
+    )
 
 
 def end(view: View, form: dict[str, str]) -> Response:
@@ -297,7 +290,7 @@ def _merge(
         return _taken_over_page(view, merge.name, merge.tip, takeover, 409)
     if merge.others:
         raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), request.command)
-    merged = outcome(view.repo, merge, contents)
+    merged = branch_merge.outcome(view.repo, merge, contents)
     choices = _line_choices(form)
     if not form.get("taken"):  # the settlement of a conflict may have removed a line
         choices = {row.key: choices[row.key] for row in _found(view, merged) if row.key in choices}
@@ -405,7 +398,7 @@ def allow(view: View, form: dict[str, str]) -> Response:
         contents = _settled_contents(view, request.shown, form)
     except (Refused, UsageError):  # some conflicts are not settled yet: the lines of the branch as they are
         contents = {}
-    merged = outcome(view.repo, request.shown, contents)
+    merged = branch_merge.outcome(view.repo, request.shown, contents)
     row = next((row for row in _found(view, merged) if row.key == form.get("line")), None)
     if row is None:
         return _merge_page(view, request, 409, view.t("This finding is not as it was shown any more"), form)
@@ -430,13 +423,13 @@ def allow(view: View, form: dict[str, str]) -> Response:
     return view.redirect("branches", branch=request.shown.name, done=oid, **_choices(form))
 
 
-def _settled_contents(view: View, merge: BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
+def _settled_contents(view: View, merge: branch_merge.BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
     """The files that both sides changed, as the form settles their conflicts. Raises UsageError if a conflict has no
     choice, Refused if the gate refuses a typed text."""
-    return settled(merge, {conflict.number: _choice(view, conflict, form) for conflict in merge.conflicts})
+    return branch_merge.settled(merge, {conflict.number: _choice(view, conflict, form) for conflict in merge.conflicts})
 
 
-def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Sequence[str]:
+def _choice(view: View, conflict: branch_merge.Conflict, form: Mapping[str, str]) -> str | Sequence[str]:
     """The choice for a conflict: the name of a side, "" if none was made, or the lines of the item with the text that a
     person wrote. Raises UsageError for a written text if the conflict is not of one fact or the text is no item,
     Refused by the gate."""
