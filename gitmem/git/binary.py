@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.errors import GitFailed, UnknownRevision
@@ -19,7 +18,6 @@ from gitmem.git.objects import ENCRYPTED, GITLINK, BlameLine, Change, Commit, En
 from gitmem.git.place import Place
 from gitmem.git.process import PATTERNS, PIECE_BYTES, Git, failure, read_environment
 from gitmem.git.revision_name import is_revision_name
-from gitmem.git.running_log import RunningLog
 from gitmem.messages import Message
 
 if TYPE_CHECKING:
@@ -39,32 +37,16 @@ class BinaryRepository:
 
     def __init__(self, place: Place, environ: Mapping[str, str]) -> None:
         self.place = place
-        self._environ = dict(environ)
+        self.root = place.root
+        self.git_dir = place.git_dir
+        self.common_dir = place.common_dir
+        self.object_format = place.object_format
+        self.environ: Mapping[str, str] = dict(environ)
         self._git = Git(place.root or place.git_dir, read_environment(environ))
         self._objects = CatFile(self._git)
         self._cached_entries: dict[str, list[Entry]] = {}  # oid of a tree -> its entries
         self._cached_counts: dict[str, int] = {}  # oid of a tree -> its number of files
         self._encrypted_oids: dict[str, str] = {}  # oid of a text -> oid of its encrypted blob in this clone
-
-    @property
-    def root(self) -> Path | None:
-        return self.place.root
-
-    @property
-    def git_dir(self) -> Path:
-        return self.place.git_dir
-
-    @property
-    def common_dir(self) -> Path:
-        return self.place.common_dir
-
-    @property
-    def object_format(self) -> str:
-        return self.place.object_format
-
-    @property
-    def environ(self) -> Mapping[str, str]:
-        return self._environ
 
     def stay_open(self) -> None:
         self._objects.open()
@@ -288,7 +270,7 @@ class BinaryRepository:
         from gitmem.git import encryption  # few clones need it
 
         kinds = ["", *(value for key, value, _ in self.user_config() if key.lower() == "mem.encryption")]
-        return encryption.find(kinds[-1], folders, self.root, self._environ)
+        return encryption.find(kinds[-1], folders, self.root, self.environ)
 
     def staged_filters(self, paths: Sequence[str]) -> dict[str, str]:
         if not paths:
@@ -369,7 +351,10 @@ class BinaryRepository:
             "--first-parent": first_parent, "--reverse": reverse, f"--max-count={limit}": bool(limit),
         }  # fmt: skip
         options = [flag for flag, is_on in flags.items() if is_on] + [f"--grep={text}" for text in grep]
-        return RunningLog(self._git.start(["rev-list", *options, "--end-of-options", *revs, "--", *paths]), self.commit)
+        command = ["rev-list", *options, "--end-of-options", *revs, "--", *paths]
+        with self._git.output(command, bounded=False) as output:
+            for line in output:
+                yield self.commit(line.decode().strip())
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[LoggedCommit]:
         walk_option = "--left-right" if walk else "--no-walk=unsorted"
@@ -394,7 +379,7 @@ class BinaryRepository:
             if self.git_crypt() is not None:
                 from gitmem.git.blame import blame_encrypted
 
-                reader = BinaryRepository(self.place, self._environ)  # blame is asked from several threads
+                reader = BinaryRepository(self.place, self.environ)  # blame is asked from several threads
                 try:
                     rows = blame_encrypted(reader, path, start, end, rev)
                 finally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -57,19 +57,11 @@ def ensure_can_commit(repo: Repository) -> None:
             raise GitMemError(Message("{} is in progress here", operation), Message("finish it first: {}", hint))
 
 
-def commit_paths(
-    repo: Repository,
-    message: str,
-    paths: Sequence[str],
-    *,
-    author: str | None = None,
-    env: Mapping[str, str] | None = None,
-) -> str:
+def commit_paths(repo: Repository, message: str, paths: Sequence[str]) -> str:
     """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else. Returns the commit's oid.
 
     Without paths it makes an empty commit. Hooks and signing run. A commit of encrypted files gets a message without
-    their text, because Git stores messages in clear. `author`: `NAME <MAIL>`, None for the user. `env`: more variables
-    of the environment. The caller must hold the lock of all writers.
+    their text, because Git stores messages in clear. The caller must hold the lock of all writers.
 
     Raises GitFailed if Git, a hook or signing refuses the commit, GitMemError as `ensure_can_commit` and for encrypted
     files that could not be checked; what was staged before is staged then.
@@ -77,26 +69,21 @@ def commit_paths(
     ensure_can_commit(repo)
     encrypted = _encrypted_paths(repo, paths)
     if encrypted:
-        _ensure_checkable(repo, encrypted[0])
+        if repo.git_crypt() is None:
+            raise GitMemError(
+                Message("'{}' is stored encrypted, and what is committed of it could not be checked", encrypted[0]),
+                "git-crypt unlock; git config --global mem.encryption git-crypt (docs/at-rest.md)",
+            )
         message = message_without_text(message, len(encrypted))
     new_paths = _new_paths(repo, paths)
     try:
         if new_paths:
             run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], stdin=nul_ended(new_paths))
-        return _run_commit(repo, message, paths, author, env)
+        return _run_commit(repo, message, paths)
     except BaseException:
         with suppress(GitFailed):  # the first error is the one to report
             _unstage_new(repo, new_paths)
         raise
-
-
-def _ensure_checkable(repo: Repository, path: str) -> None:
-    """Raise GitMemError unless git-crypt can decrypt the files of this clone. `path`: an encrypted file."""
-    if repo.git_crypt() is None:
-        raise GitMemError(
-            Message("'{}' is stored encrypted, and what is committed of it could not be checked", path),
-            "git-crypt unlock; git config --global mem.encryption git-crypt (docs/at-rest.md)",
-        )
 
 
 def _new_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
@@ -107,16 +94,12 @@ def _new_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
     return [path for path in paths if path not in known_paths and (repo.root / path).exists()]
 
 
-def _run_commit(
-    repo: Repository, message: str, paths: Sequence[str], author: str | None, env: Mapping[str, str] | None
-) -> str:
+def _run_commit(repo: Repository, message: str, paths: Sequence[str]) -> str:
     """Run `git commit` for paths that Git knows, or for none, and return the oid of the commit. Raises GitFailed if
     Git, a hook or signing refuses it."""
     import tempfile
 
     args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
-    if author:
-        args += [f"--author={author}"]
     # Standard input has the message, so a file has the paths.
     with tempfile.NamedTemporaryFile(dir=scratch_folder(repo), prefix=SCRATCH_PREFIX) as file:
         file.write(os.fsencode(nul_ended(paths)))
@@ -126,7 +109,7 @@ def _run_commit(
         else:
             args += ["--allow-empty"]
         # The oid is read from Git's output, because HEAD may name another commit by now.
-        committed = _COMMITTED.match(run_commit(repo, args, stdin=message, env=env))
+        committed = _COMMITTED.match(run_commit(repo, args, stdin=message))
     if committed is None:
         return repo.resolve("HEAD")
     return repo.resolve(committed[1])

@@ -19,7 +19,7 @@ from pathlib import Path
 from gitmem import system
 from gitmem.git.objects import ENCRYPTED, is_encrypted
 
-PROGRAMS = {"git-crypt": "git-crypt"}  # value of mem.encryption -> name of the program
+PROGRAM = "git-crypt"  # also the value of mem.encryption that asks for it
 OVERHEAD_BYTES = len(ENCRYPTED) + 12  # of a blob over its text: the mark and the nonce
 MAX_BYTES = 16 << 20  # of one blob; a larger one is not decrypted
 MAX_SECONDS = 10.0  # of the program for one blob; after a timeout it is not started again
@@ -118,17 +118,14 @@ class GitCrypt:
 def find(kind: str, git_dirs: Sequence[Path], root: Path | None, environ: Mapping[str, str]) -> GitCrypt | None:
     """The git-crypt of a clone; None if the setting is off, the program is not installed or the clone is locked.
 
-    `kind`: the user's `mem.encryption`; any value but a key of PROGRAMS is off. `git_dirs`: the common Git directory
+    `kind`: the user's `mem.encryption`; any value but PROGRAM is off. `git_dirs`: the common Git directory
     and that of the work tree. `root`: the work tree, from which no program is run; None if bare.
     """
-    name = PROGRAMS.get(kind)
-    if name is None:
-        return None
     keys = _keys(git_dirs)
-    if not keys:
+    if kind != PROGRAM or not keys:
         return None
-    program = _program(name, root, environ)
-    return GitCrypt(program, keys, environ) if program else None
+    path = _path_of_program(root, environ)
+    return GitCrypt(path, keys, environ) if path else None
 
 
 def _keys(git_dirs: Sequence[Path]) -> list[Path]:
@@ -144,13 +141,13 @@ def _keys(git_dirs: Sequence[Path]) -> list[Path]:
     return [key.absolute() for key in keys[:MAX_KEYS]]
 
 
-def _program(name: str, root: Path | None, environ: Mapping[str, str]) -> str:
-    """The path of a program on an absolute entry of PATH and outside the work tree; "" if there is none."""
+def _path_of_program(root: Path | None, environ: Mapping[str, str]) -> str:
+    """The path of PROGRAM on an absolute entry of PATH and outside the work tree; "" if there is none."""
     import shutil
 
     folders = [folder for folder in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]
     for folder in folders:
-        path = shutil.which(name, path=folder)
+        path = shutil.which(PROGRAM, path=folder)
         if path and not (root and Path(path).resolve().is_relative_to(root.resolve())):
             return path
     return ""
