@@ -31,25 +31,16 @@ MAX_EMBEDDED_CHARS = 4000  # of a chunk that an embedder reads
 INDEXED_KEYS = ("title", "name", "aliases", "description", "tags", "triggers")
 
 
-def blob_row(
-    oid: str, data: bytes, cut: Cut, secret_lines: Set[int] | None = None, vectors: LineVectors | None = None
-) -> BlobRow:
-    """All that the index stores of a blob.
-
-    `secret_lines`: 1-based numbers of lines with a secret, looked for if None; they get no words, no vector and no
-    hash. `vectors`: makes the line vectors for `units.pack`; without it there are none.
-    """
-    document = parse(data)
-    if secret_lines is None:
-        secret_lines = _secrets(document)
-    return _rows([(oid, data, document, secret_lines)], cut, vectors)[0]
+def blob_row(oid: str, data: bytes, cut: Cut) -> BlobRow:
+    """All that the index stores of a blob, but for the line vectors."""
+    return blob_rows([(oid, data)], cut)[0]
 
 
 def blob_rows(
     blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
     """What the index stores of each of many blobs (oid, bytes), in order. It is faster than `blob_row`, because each
-    step goes over all blobs.
+    step goes over all blobs. A line with a secret gets no words, no vector and no hash.
 
     `vectors`: makes the line vectors; None for chunks without them. `stored`: is called once with all chunk hashes and
     returns those that the index has. These chunks get no line vectors: their `ChunkRow.lines` is b"".
@@ -289,7 +280,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
         trail_steps = [*front_matter_words, *(trail_step(step.text) for step in path if step.line not in secret_lines)]
         trail_steps += [text for line, text in _above_the_chunk(statements, positions) if line not in secret_lines]
         # A hidden line becomes an empty one, because units count lines from the first line of the chunk.
-        shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
+        shown = [parse_comment(line)[0] if line.endswith("-->") else line for line in lines[first - 1 : last]]
         for number in hidden:
             if first <= number <= last:
                 shown[number - first] = ""
@@ -349,8 +340,3 @@ def _text_to_embed(trail_steps: list[str], units: Sequence[Unit]) -> str:
     """The text for the embedder: the trail in the first line, then the units that are not headings."""
     text = "\n".join([" ".join(trail_steps), *(unit.text for unit in units if not unit.flags & HEADING)])
     return text[:MAX_EMBEDDED_CHARS].strip()
-
-
-def _visible(line: str) -> str:
-    """A line without its `mem` comment."""
-    return parse_comment(line)[0]

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
-from gitmem.index.index_file import IndexKeeper, OpenIndex, cut_as_set, directory
+from gitmem.index.index_file import OpenIndex, cut_as_set, directory
 from gitmem.memory import snapshot
+
+if TYPE_CHECKING:
+    from gitmem.index.kept_index import KeptIndex
 
 
 def ready(
@@ -25,7 +29,7 @@ def ready(
     budget: float = 60.0,
     wait: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
-    keeper: IndexKeeper | None = None,
+    keeper: KeptIndex | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> OpenIndex:
     """The index with the snapshot of `commit`, updated if it is not current.

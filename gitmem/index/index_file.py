@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged
@@ -17,21 +17,8 @@ from gitmem.index.db.values import Cut, Snapshot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitmem.index.kept_index import KeptIndex
     from gitmem.index.store import IndexReader
-
-
-class IndexKeeper(Protocol):
-    """Keeps an index open between searches (`kept_index.KeptIndex`)."""
-
-    def open(self, folder: Path) -> Index | None:
-        """The index in `folder`: the one that is kept open if its file is still the same, else one that is opened now.
-        None if there is none."""
-
-    def holds(self, index: IndexReader) -> bool:
-        """Whether `index` is the one that is kept open, so that the caller must not close it."""
-
-    def close(self) -> None:
-        """Close the index that is kept open, if there is one."""
 
 
 class OpenIndex:
@@ -54,7 +41,7 @@ class OpenIndex:
         stale: str = "",
         commit: str = "",
         notes: tuple[str, ...] = (),
-        keeper: IndexKeeper | None = None,
+        keeper: KeptIndex | None = None,
         passages: Callable[..., Any] | None = None,
     ) -> None:
         self.index = index

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import IndexDamaged, UsageError
 from gitmem.git.repository import Repository
 from gitmem.index.freshness import ready
-from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
+from gitmem.index.index_file import OpenIndex, discard
 from gitmem.json_values import json_keys
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.messages import Message
@@ -29,6 +29,9 @@ from gitmem.search.query import Lane, ParsedQuery, Query, parse_query
 from gitmem.search.question import Question
 from gitmem.search.retrieval import RetrievedChunks, retrieve
 from gitmem.search.strips import strips_to_score
+
+if TYPE_CHECKING:
+    from gitmem.index.kept_index import KeptIndex
 
 ALWAYS_SHOWN_HITS = 5  # hits that are shown even if none of them answers the question
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
@@ -72,7 +75,7 @@ def search(
     config: Config,
     query: Query,
     now: datetime,
-    kept: IndexKeeper | None = None,
+    kept: KeptIndex | None = None,
     opener: Opener | None = None,
 ) -> Answer:
     """Search one snapshot, or several branches. Any text is a question. If the index is not current, it is updated

@@ -31,20 +31,5 @@ tells both whether a chunk is in the set and its document length for BM25: `(nor
 from __future__ import annotations
 
 from gitmem.index.db.connection import FILE, open_index, open_writer, remove
-from gitmem.index.db.reader import Index
-from gitmem.index.db.values import LENGTH_STEP, BlobRow, ChunkRow, EntryRow, Place, Shape, Snapshot
 
-__all__ = [
-    "FILE",
-    "LENGTH_STEP",
-    "BlobRow",
-    "ChunkRow",
-    "EntryRow",
-    "Index",
-    "Place",
-    "Shape",
-    "Snapshot",
-    "open_index",
-    "open_writer",
-    "remove",
-]
+__all__ = ["FILE", "open_index", "open_writer", "remove"]

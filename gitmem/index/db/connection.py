@@ -37,12 +37,12 @@ def open_index(directory: Path, name: str = FILE, *, temporary: bool = False) ->
             return None
         frozen = not os.access(directory, os.W_OK) or not os.access(path, os.W_OK)
         try:
-            connection, copy = _connect_for_reading(path, frozen)
+            connection, copy = _connect(path, frozen, _prepare_to_read)
         except (apsw.IOError, apsw.FullError, apsw.CantOpenError):
             if frozen:
                 raise
             frozen = True  # a full disk has no room for the -shm that SQLite makes to read
-            connection, copy = _connect_for_reading(path, frozen)
+            connection, copy = _connect(path, frozen, _prepare_to_read)
         return Index(connection, path, frozen, directory if temporary else copy)
 
 
@@ -61,16 +61,7 @@ def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
         _make_file(path)
         if not os.access(directory, os.W_OK) or not os.access(path, os.W_OK):
             raise IndexUnusable(Message("the index folder cannot be written: {}", directory), "check its permissions.")
-        connection, copy = _connect(path, frozen=False)
-        try:
-            if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
-                schema.create(connection)
-            schema.verify(connection, path)
-            # A writer must not fill the disk with its log, nor sync for each small refresh.
-            connection.pragma("journal_size_limit", 16 << 20)
-        except BaseException:
-            connection.close()
-            raise
+        connection, copy = _connect(path, False, _prepare_to_write)
         return Writer(connection, path, frozen=False, copy=copy)
 
 
@@ -147,8 +138,10 @@ def _make_file(path: Path) -> None:
             os.chmod(path, 0o600)
 
 
-def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
-    """(a hardened connection, the folder of the private copy that it has open or None). The tables are not checked.
+def _connect(
+    path: Path, frozen: bool, prepare: Callable[[apsw.Connection, Path], None]
+) -> tuple[apsw.Connection, Path | None]:
+    """(a hardened connection, prepared by `prepare`; the folder of the private copy that it has open, or None).
 
     `frozen`: nothing can be written, so the file is opened read-only, or, if it has a -wal, a copy of both, which the
     caller removes (`drop_copy`). Raises apsw.Error if SQLite cannot open it, OSError if it cannot be copied."""
@@ -170,6 +163,7 @@ def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
         )
     try:
         _harden(connection)
+        prepare(connection, path)
     except BaseException:
         connection.close()
         drop_copy(copy)
@@ -177,17 +171,17 @@ def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
     return connection, copy
 
 
-def _connect_for_reading(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
-    """As `_connect`; the file is verified and the connection only reads."""
-    connection, copy = _connect(path, frozen)
-    try:
-        connection.pragma("query_only", 1)
-        schema.verify(connection, path)
-    except BaseException:
-        connection.close()
-        drop_copy(copy)
-        raise
-    return connection, copy
+def _prepare_to_read(connection: apsw.Connection, path: Path) -> None:
+    connection.pragma("query_only", 1)
+    schema.verify(connection, path)
+
+
+def _prepare_to_write(connection: apsw.Connection, path: Path) -> None:
+    if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
+        schema.create(connection)
+    schema.verify(connection, path)
+    # A writer must not fill the disk with its log, nor sync for each small refresh.
+    connection.pragma("journal_size_limit", 16 << 20)
 
 
 def _harden(connection: apsw.Connection) -> None:

@@ -22,7 +22,7 @@ from gitmem.git.opening import open_repository
 from gitmem.index import db, freshness, indexer
 from gitmem.index.db import reembedding
 from gitmem.index.db.connection import _connect
-from gitmem.index.db.values import IN_FORCE, INCOMPLETE, bits, int8, norm, pack_shape, unpack_shape
+from gitmem.index.db.values import IN_FORCE, INCOMPLETE, Shape, bits, int8, norm, pack_shape, unpack_shape
 from gitmem.memory.snapshot import read_hits
 from gitmem.models import embedding
 from tests.harness import SOURCE, Repo
@@ -106,7 +106,7 @@ def test_another_users_index_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_connections_are_hardened(filled: Path) -> None:
-    connection, _ = _connect(filled / db.FILE, False)
+    connection, _ = _connect(filled / db.FILE, False, lambda connection, path: None)
     assert connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, -1)
     assert not connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, -1)
     assert connection.pragma("cell_size_check") == 1
@@ -305,8 +305,8 @@ def test_on_a_full_disk_the_index_that_is_there_is_searched(filled: Path, repo: 
 
 def test_norms_shapes_and_vectors_come_back() -> None:
     assert norm(-1) == norm(0) == 1 and norm(7) == 2 and norm(10_000) == 255
-    shape = db.Shape(((1, 1), (4, 2)), ((6, 9),), ((11, 13),), 3, (("tags", "메모"), ("type", "note")))
-    assert unpack_shape(pack_shape(shape)) == shape and pack_shape(db.Shape()) == ""
+    shape = Shape(((1, 1), (4, 2)), ((6, 9),), ((11, 13),), 3, (("tags", "메모"), ("type", "note")))
+    assert unpack_shape(pack_shape(shape)) == shape and pack_shape(Shape()) == ""
     for broken in ("[1]", "{}", "[[1],2,3,4,5]", "x", "[" * 100_000):
         with pytest.raises(ValueError):
             unpack_shape(broken)
