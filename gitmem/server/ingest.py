@@ -66,21 +66,19 @@ class Ingest:
         row. Raises GitMemError with a message that names neither address nor path; IndexUnusable (a GitMemError) if
         another ingest of the tenant does not end in time.
         """
-        with self._database.tenant(tenant) as connection:
-            row = connection.execute(
-                "SELECT url FROM repository WHERE tenant = %s AND id = %s", (tenant, repository)
-            ).fetchone()
-        if row is None:
+        rows = self._database.rows(tenant, "SELECT url FROM repository WHERE tenant = %s AND id = %s", repository)
+        if not rows:
             return Ingested()
+        ((url,),) = rows
         try:
             try:
-                ingested = self._fetch(tenant, repository, row[0])
+                ingested = self._fetch(tenant, repository, url)
             except (GitFailed, NotARepository, UnknownRevision):
                 # If the remote answers, the mirror is damaged: make it anew, once.
-                if not self._mirrors.is_reachable(row[0]):
+                if not self._mirrors.is_reachable(url):
                     raise
                 self._mirrors.renew(tenant, repository)
-                ingested = self._fetch(tenant, repository, row[0])
+                ingested = self._fetch(tenant, repository, url)
         except Exception as error:
             self._record(tenant, repository, failure_of(error))
             raise
@@ -202,11 +200,8 @@ class Ingest:
     def _rewritten(self, tenant: int, repository: int, repo: Repository, refs: Mapping[str, str]) -> bool:
         """Whether an indexed branch or tag was deleted or now points to a commit that is not a descendant of its
         indexed commit. `refs`: name -> commit."""
-        with self._database.tenant(tenant) as connection:
-            rows = connection.execute(
-                "SELECT name, commit_oid FROM ref WHERE tenant = %s AND repository = %s", (tenant, repository)
-            ).fetchall()
-        for name, oid in rows:
+        query = "SELECT name, commit_oid FROM ref WHERE tenant = %s AND repository = %s"
+        for name, oid in self._database.rows(tenant, query, repository):
             indexed, present = bytes(oid).hex(), refs.get(name)
             try:
                 if present is None or not (indexed == present or repo.is_ancestor(indexed, present)):

@@ -142,12 +142,8 @@ class Operations:
         if tenant is None:
             raise refused
         names = [name for grant in identity.grants for name in grant.repositories]
-        with self.database.tenant(tenant) as connection:
-            numbers = dict(
-                connection.execute(
-                    "SELECT name, id FROM repository WHERE tenant = %s AND name = ANY(%s)", (tenant, names)
-                ).fetchall()
-            )
+        query = "SELECT name, id FROM repository WHERE tenant = %s AND name = ANY(%s)"
+        numbers = dict(self.database.rows(tenant, query, names))
         grants: list[tuple[str, tuple[int, ...] | None]] = []
         for grant in identity.grants:
             permitted = None
@@ -221,12 +217,12 @@ class Operations:
 
     def repositories(self, caller: Caller) -> list[FetchedRepository]:
         """Each repository that the caller may see, by name. Raises Forbidden without the scope `read`."""
-        with self.database.tenant(caller.tenant) as connection:
-            rows = connection.execute(
-                "SELECT id, name, fetched FROM repository WHERE tenant = %s"
-                " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[])) ORDER BY name",
-                (caller.tenant, caller.repositories(), caller.repositories()),
-            ).fetchall()
+        permitted = caller.repositories()
+        rows = self.database.rows(
+            caller.tenant,
+            "SELECT id, name, fetched FROM repository WHERE tenant = %s"
+            " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[])) ORDER BY name", permitted, permitted,
+        )  # fmt: skip
         self.record(caller, "repositories", [number for number, _, _ in rows], len(rows))
         return [FetchedRepository(name, fetched) for _, name, fetched in rows]
 
@@ -254,17 +250,16 @@ class Operations:
         permitted = self._permitted(caller, [name])
         assert permitted is not None
         names = spellings(ref)
-        with self.database.tenant(caller.tenant) as connection:
-            row = connection.execute(
-                "SELECT ref.commit_oid FROM repository JOIN ref ON ref.tenant = repository.tenant"
-                " AND ref.repository = repository.id WHERE repository.tenant = %s AND repository.id = %s"
-                " AND CASE WHEN %s THEN ref.name = ANY(%s) ELSE ref.name = repository.head END"
-                " ORDER BY array_position(%s::text[], ref.name) LIMIT 1",
-                (caller.tenant, permitted[0], bool(ref), names, names),
-            ).fetchone()
-        if row is None:
+        rows = self.database.rows(
+            caller.tenant,
+            "SELECT ref.commit_oid FROM repository JOIN ref ON ref.tenant = repository.tenant"
+            " AND ref.repository = repository.id WHERE repository.tenant = %s AND repository.id = %s"
+            " AND CASE WHEN %s THEN ref.name = ANY(%s) ELSE ref.name = repository.head END"
+            " ORDER BY array_position(%s::text[], ref.name) LIMIT 1", permitted[0], bool(ref), names, names,
+        )  # fmt: skip
+        if not rows:
             raise UsageError("there is no such branch or tag", "leave 'ref' out for the repository's own branch")
-        commit = bytes(row[0]).hex()
+        commit = bytes(rows[0][0]).hex()
         try:
             with self.shared.mirrors.lent(caller.tenant, permitted[0]) as repo:
                 oid = repo.blobs(commit, [path]).get(path)
@@ -306,12 +301,12 @@ class Operations:
         repositories only the rows about at least one of these. This request itself adds no row. Raises Forbidden
         without the scope `admin`."""
         permitted = caller.repositories("admin")
-        with self.database.tenant(caller.tenant) as connection:
-            rows = connection.execute(
-                "SELECT at, token, subject, action, repositories, hits, status FROM audit WHERE tenant = %s"
-                " AND (%s::integer[] IS NULL OR repositories && %s::integer[]) ORDER BY id DESC LIMIT %s",
-                (caller.tenant, permitted, permitted, limit),
-            ).fetchall()
+        rows = self.database.rows(
+            caller.tenant,
+            "SELECT at, token, subject, action, repositories, hits, status FROM audit WHERE tenant = %s"
+            " AND (%s::integer[] IS NULL OR repositories && %s::integer[]) ORDER BY id DESC LIMIT %s",
+            permitted, permitted, limit,
+        )  # fmt: skip
         return [AuditRow(*row) for row in rows]
 
     def record(self, caller: Caller, action: str, repositories: Sequence[int], hits: int, status: int = 200) -> None:
@@ -360,13 +355,10 @@ class Operations:
         assert permitted is not None
         if self.proposals is None:
             raise UsageError("this server takes no proposals", "git mem publish")
-        with self.database.tenant(caller.tenant) as connection:
-            row = connection.execute(
-                "SELECT url FROM repository WHERE tenant = %s AND id = %s", (caller.tenant, permitted[0])
-            ).fetchone()
-        assert row is not None
+        query = "SELECT url FROM repository WHERE tenant = %s AND id = %s"
+        ((url,),) = self.database.rows(caller.tenant, query, permitted[0])
         with stage("propose"):
-            proposed = self.proposals.propose(caller.tenant, permitted[0], row[0], change, self.now())
+            proposed = self.proposals.propose(caller.tenant, permitted[0], url, change, self.now())
         self.record(caller, "propose", permitted, 1)
         return proposed
 
@@ -378,14 +370,15 @@ class Operations:
         if not names:
             if allowed is None:
                 return allowed
-            return self._existing(caller.tenant, allowed)
+            query = "SELECT id FROM repository WHERE tenant = %s AND id = ANY(%s) ORDER BY id"
+            rows = self.database.rows(caller.tenant, query, allowed)  # a token may name one that was removed later
+            return [number for (number,) in rows]
         distinct_names = list(dict.fromkeys(names))
-        with self.database.tenant(caller.tenant) as connection:
-            rows = connection.execute(
-                "SELECT id FROM repository WHERE tenant = %s AND name = ANY(%s)"
-                " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[]))",
-                (caller.tenant, distinct_names, allowed, allowed),
-            ).fetchall()
+        rows = self.database.rows(
+            caller.tenant,
+            "SELECT id FROM repository WHERE tenant = %s AND name = ANY(%s)"
+            " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[]))", distinct_names, allowed, allowed,
+        )  # fmt: skip
         if len(rows) < len(distinct_names):
             raise UsageError("there is no such repository", "/v1/repositories lists those you may see")
         return [number for (number,) in rows]
@@ -393,21 +386,12 @@ class Operations:
     def _has_unfetched(self, tenant: int, permitted: Sequence[int] | None) -> bool:
         """Whether one of these repositories (None: all of the tenant) was not fetched yet and no fetch of it has
         failed."""
-        with self.database.tenant(tenant) as connection:
-            row = connection.execute(
-                "SELECT EXISTS (SELECT FROM repository WHERE tenant = %s AND fetched IS NULL AND problem = ''"
-                " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[])))",
-                (tenant, permitted, permitted),
-            ).fetchone()
-        return row == (True,)
-
-    def _existing(self, tenant: int, numbers: Sequence[int]) -> list[int]:
-        """The given repositories that still exist: a token may name one that was removed later."""
-        with self.database.tenant(tenant) as connection:
-            rows = connection.execute(
-                "SELECT id FROM repository WHERE tenant = %s AND id = ANY(%s) ORDER BY id", (tenant, list(numbers))
-            ).fetchall()
-        return [number for (number,) in rows]
+        ((has_unfetched,),) = self.database.rows(
+            tenant,
+            "SELECT EXISTS (SELECT FROM repository WHERE tenant = %s AND fetched IS NULL AND problem = ''"
+            " AND (%s::integer[] IS NULL OR id = ANY(%s::integer[])))", permitted, permitted,
+        )  # fmt: skip
+        return bool(has_unfetched)
 
     def take_turn(self, caller: Caller) -> None:
         """Count a request of the caller's tenant in the database, for all processes of the server. Raises TooMany over

@@ -149,12 +149,8 @@ class SharedSearch:
             self._doubted[tenant, repository] = now
         self.mirrors.doubt(tenant, repository)
         self.mirrors.close(tenant, repository)
-        with self.database.tenant(tenant) as connection:
-            connection.execute(
-                "SELECT put_job(repository, 'fetch', '0') FROM idle_repositories()"
-                " WHERE tenant = %s AND repository = %s",
-                (tenant, repository),
-            )
+        jobs = "SELECT put_job(repository, 'fetch', '0') FROM idle_repositories() WHERE tenant = %s AND repository = %s"
+        self.database.rows(tenant, jobs, repository)
 
     def _norms_of(self, tenant: int, index: PostgresIndex) -> bytes:
         """The norms of the chunks of the index's snapshots, cached by the set of snapshots."""

@@ -74,23 +74,19 @@ class Worker:
     def once(self) -> bool:
         """Run the next job, log it, and record in the queue that it succeeded or failed. Returns whether there was one.
         Raises IndexUnusable if the database does not answer."""
-        with self._database.anyone() as connection:
-            row = connection.execute("SELECT * FROM take_job(%s)", (LOST_AFTER,)).fetchone()
-        if row is None:
+        jobs = self._database.call("SELECT * FROM take_job(%s)", LOST_AFTER)
+        if not jobs:
             return False
-        number, tenant, repository, kind, tries = row
+        ((number, tenant, repository, kind, tries),) = jobs
         run: Callable[[int, int], Any] = self._ingest.fetch if kind == "fetch" else self._ingest.remove
         failure, began = "", time.monotonic()
         log_fields: dict[str, Any] = {"tenant": tenant, "repository": repository}
         try:
             with stage(kind):
                 ingested = run(tenant, repository)
-            for label, count in (
-                ("blobs", ingested.blobs),
-                ("chunks", ingested.chunks),
-                ("removed_chunks", ingested.removed_chunks),
-            ):
-                INGESTED.labels(label).inc(count)
+            INGESTED.labels("blobs").inc(ingested.blobs)
+            INGESTED.labels("chunks").inc(ingested.chunks)
+            INGESTED.labels("removed_chunks").inc(ingested.removed_chunks)
             log_fields.update(blobs=ingested.blobs, chunks=ingested.chunks, removed=ingested.removed_chunks)
             if ingested.problem:
                 log_fields["problem"] = ingested.problem
@@ -101,21 +97,18 @@ class Worker:
             ERRORS.labels(kind).inc()
             log.warning(kind, extra={**log_fields, "problem": failure, "tries": tries})
         wait = timedelta(seconds=min(MAX_WAIT_SECONDS, FIRST_WAIT_SECONDS * 4 ** (tries - 1)))
-        with self._database.anyone() as connection:
-            connection.execute("SELECT end_job(%s, %s, %s, %s)", (number, failure, wait, TRIES))
+        self._database.call("SELECT end_job(%s, %s, %s, %s)", number, failure, wait, TRIES)
         return True
 
     def put_due(self) -> None:
         """Queue a fetch of each repository whose last fetch is older than `poll_minutes` and that has no job. A failed
         job keeps its wait, and a dead one stays dead. A repository that was never fetched is not queued here: its first
         fetch is queued when it is added."""
-        with self._database.anyone() as connection:
-            due = connection.execute(
-                "SELECT tenant, repository FROM idle_repositories()"
-                # `fetched` is in the future if the clock was set back.
-                " WHERE NOT fetched BETWEEN now() - %s::interval AND now()",
-                (self._poll,),
-            ).fetchall()
-        for tenant, repository in due:
+        # `fetched` is in the future if the clock was set back.
+        query = (
+            "SELECT tenant, repository FROM idle_repositories()"
+            " WHERE NOT fetched BETWEEN now() - %s::interval AND now()"
+        )
+        for tenant, repository in self._database.call(query, self._poll):
             with self._database.tenant(tenant) as connection:
                 connection.execute("SELECT put_job(%s, 'fetch', '0')", (repository,))

@@ -22,7 +22,7 @@ EMPTY = struct.Struct(">iiI")
 LENGTH = struct.Struct(">i")
 NULL = LENGTH.pack(-1)
 NUMBERS: Mapping[str, tuple[int, str]] = {"smallint": (21, ">i2"), "int": (23, ">i4"), "bigint": (20, ">i8")}
-BYTEA, TEXT, VARBIT = 17, 25, 1562  # the types' oids in pg_type.dat
+OIDS = {"bytea": 17, "text": 25, "varbit": 1562}  # of types, as in pg_type.dat
 
 
 class Column(bytes):
@@ -53,7 +53,7 @@ def numbers(kind: str, integers: Sequence[int] | np.ndarray[Any, Any]) -> Column
 
 def values(oid: int, items: Iterable[bytes | None]) -> Column:
     """An array in PostgreSQL's binary format of values that are each in the binary format of their type; None for NULL.
-    `oid`: of that type, such as BYTEA."""
+    `oid`: of that type, such as 17 for bytea."""
     parts = [b""]
     add, pack = parts.append, LENGTH.pack
     count, nulls = 0, 0

@@ -72,6 +72,11 @@ class Database:
             connection.execute("SELECT set_config('gitmem.tenant', %s, true)", (str(number),))
             yield connection
 
+    def rows(self, number: int, query: str, *values: Any) -> list[tuple[Any, ...]]:
+        """The rows of one query of a tenant, in a transaction of its own. The tenant is the query's first parameter."""
+        with self.tenant(number) as connection:
+            return connection.execute(query, (number, *values)).fetchall()
+
     @contextmanager
     def writing(self, number: int) -> Iterator[psycopg.Connection[Any]]:
         """A context manager for a write transaction of one tenant. A tenant has one writer at a time; readers and

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -72,15 +72,26 @@ class PostgresWriter:
     def _change(self, query: str, *values: Any) -> int:
         return self._writes.execute(query, (self._tenant, *values)).rowcount
 
-    def _insert(self, into: str, **columns: arrays.Column) -> None:
+    def _insert(self, into: str, **columns: Iterable[Any]) -> None:
         """Add rows of the tenant, with one array for each column: COPY does not work with row-level security. A name
-        in `columns` is the column's name and type: `id__int`."""
-        names = ", ".join(column.split("__")[0] for column in columns)
-        arrays_given = ", ".join(f"%s::{column.split('__')[1]}[]" for column in columns)
+        of a column has the column's type behind it, as in `id__int`."""
+        names, kinds = zip(*(column.split("__") for column in columns), strict=True)
+        encoded = [self._encoded(kind, items) for kind, items in zip(kinds, columns.values(), strict=True)]
         self._writes.execute(
-            f"INSERT INTO {into} (tenant, {names}) SELECT %s, * FROM unnest({arrays_given})",
-            (self._tenant, *columns.values()),
+            f"INSERT INTO {into} (tenant, {', '.join(names)})"
+            f" SELECT %s, * FROM unnest({', '.join(f'%s::{kind}[]' for kind in kinds)})",
+            (self._tenant, *encoded),
         )
+
+    def _encoded(self, kind: str, items: Iterable[Any]) -> arrays.Column:
+        """The values of a column of the type `kind` as an array in PostgreSQL's binary format."""
+        if isinstance(items, arrays.Column):
+            return items
+        if kind in arrays.NUMBERS:
+            return arrays.numbers(kind, list(items))
+        if kind == "halfvec":
+            return arrays.values(self._database.halfvec, items)
+        return arrays.values(arrays.OIDS[kind], items)
 
     def prepare_for_many_writes(self) -> None:
         """Does nothing: PostgreSQL has no settings for a bulk load here."""
@@ -192,21 +203,19 @@ class PostgresWriter:
             for ordinal, chunk in enumerate(blob.chunks)
         ]
         if places:
-            columns = (arrays.numbers("int", column) for column in zip(*places, strict=True))
             names = ("blob__int", "ordinal__int", "chunk__int", "first__int", "last__int", "heading__int")
-            self._insert("place", **dict(zip(names, columns, strict=True)))
+            self._insert("place", **dict(zip(names, zip(*places, strict=True), strict=True)))
         return {number: self._fresh[number][0] for number in (chunk_numbers[key] for key in new_hashes)}
 
     def _insert_blobs(self, blobs: Sequence[BlobRow], first_number: int) -> None:
-        int_column = cache(lambda name: arrays.numbers("int", [getattr(blob, name) for blob in blobs]))
         self._insert(
             "blob",
-            id__int=arrays.numbers("int", range(first_number, first_number + len(blobs))),
-            oid__bytea=arrays.values(arrays.BYTEA, (bytes.fromhex(blob.oid) for blob in blobs)),
-            bytes__int=int_column("bytes"),
-            secrets__int=int_column("secrets"),
-            problems__int=int_column("problems"),
-            skipped__text=arrays.values(arrays.TEXT, (blob.skipped.encode() for blob in blobs)),
+            id__int=range(first_number, first_number + len(blobs)),
+            oid__bytea=(bytes.fromhex(blob.oid) for blob in blobs),
+            bytes__int=[blob.bytes for blob in blobs],
+            secrets__int=[blob.secrets for blob in blobs],
+            problems__int=[blob.problems for blob in blobs],
+            skipped__text=(blob.skipped.encode() for blob in blobs),
         )
 
     def _ensure_quota(self, number: int, new_chunks: int) -> None:
@@ -252,20 +261,16 @@ class PostgresWriter:
         vectors = iter(arrays.half_vectors([numbers for _, _, numbers in embeddings if any(numbers)]))
         self._insert(
             "chunk",
-            id__int=arrays.numbers("int", list(self._fresh)),
-            hash__bytea=arrays.values(arrays.BYTEA, (key for _, key in rows)),
-            norm__smallint=arrays.numbers("smallint", [norm(row.length) for row, _ in rows]),
-            record__bytea=arrays.values(arrays.BYTEA, (row.lines for row, _ in rows)),
+            id__int=self._fresh,
+            hash__bytea=(key for _, key in rows),
+            norm__smallint=[norm(row.length) for row, _ in rows],
+            record__bytea=(row.lines for row, _ in rows),
             embedder__int=arrays.values(
                 arrays.NUMBERS["int"][0],
                 (number.to_bytes(4, "big") if number is not None else None for number, _, _ in embeddings),
             ),
-            bits__varbit=arrays.values(
-                arrays.VARBIT, (arrays.bit_string(signs) if any(numbers) else None for _, signs, numbers in embeddings)
-            ),
-            embedding__halfvec=arrays.values(
-                self._database.halfvec, (next(vectors) if any(numbers) else None for _, _, numbers in embeddings)
-            ),
+            bits__varbit=(arrays.bit_string(signs) if any(numbers) else None for _, signs, numbers in embeddings),
+            embedding__halfvec=(next(vectors) if any(numbers) else None for _, _, numbers in embeddings),
         )
         words = (Words(number, row.heading_words, row.body_words) for number, (row, _) in self._fresh.items())
         ((segment,),) = self._rows("SELECT coalesce(max(id), 0) + 1 FROM segment WHERE tenant = %s")
@@ -273,10 +278,10 @@ class PostgresWriter:
         posting_rows = postings(words, self._keys)
         self._insert(
             "posting",
-            term__bigint=arrays.numbers("bigint", [posting.term for posting in posting_rows]),
-            segment__int=arrays.numbers("int", [segment] * len(posting_rows)),
-            chunks__int=arrays.numbers("int", [posting.chunks for posting in posting_rows]),
-            rows__bytea=arrays.values(arrays.BYTEA, (posting.rows for posting in posting_rows)),
+            term__bigint=[posting.term for posting in posting_rows],
+            segment__int=[segment] * len(posting_rows),
+            chunks__int=[posting.chunks for posting in posting_rows],
+            rows__bytea=(posting.rows for posting in posting_rows),
         )
 
     # -- snapshots -------------------------------------------------------------------------------------------
@@ -296,10 +301,10 @@ class PostgresWriter:
         indexed = [row for row in rows if row.oid in blobs]
         self._insert(
             "entry",
-            snapshot__int=arrays.numbers("int", [number] * len(indexed)),
-            path__bytea=arrays.values(arrays.BYTEA, (row.path.encode("utf-8", "surrogateescape") for row in indexed)),
-            blob__int=arrays.numbers("int", [blobs[row.oid] for row in indexed]),
-            corpus__smallint=arrays.numbers("smallint", [row.corpus for row in indexed]),
+            snapshot__int=[number] * len(indexed),
+            path__bytea=(row.path.encode("utf-8", "surrogateescape") for row in indexed),
+            blob__int=[blobs[row.oid] for row in indexed],
+            corpus__smallint=[row.corpus for row in indexed],
         )
         words = [
             (path, self._keys.term(word))
@@ -308,9 +313,9 @@ class PostgresWriter:
         ]
         self._insert(
             "file_name",
-            snapshot__int=arrays.numbers("int", [number] * len(words)),
-            term__bigint=arrays.numbers("bigint", [term for _, term in words]),
-            path__bytea=arrays.values(arrays.BYTEA, (path.encode("utf-8", "surrogateescape") for path, _ in words)),
+            snapshot__int=[number] * len(words),
+            term__bigint=[term for _, term in words],
+            path__bytea=(path.encode("utf-8", "surrogateescape") for path, _ in words),
         )
         shown = [blobs[row.oid] for row in rows if row.corpus == 1 and row.oid in blobs]
         norms = runs_of(norms_of(self._writes, self._tenant, shown))
@@ -335,10 +340,10 @@ class PostgresWriter:
         self._change("DELETE FROM ref WHERE tenant = %s AND repository = %s", repository)
         self._insert(
             "ref",
-            repository__int=arrays.numbers("int", [repository] * len(refs)),
-            name__text=arrays.values(arrays.TEXT, (name.encode() for name in refs)),
-            commit_oid__bytea=arrays.values(arrays.BYTEA, (bytes.fromhex(commit) for commit, _ in refs.values())),
-            snapshot_key__text=arrays.values(arrays.TEXT, (key.encode() for _, key in refs.values())),
+            repository__int=[repository] * len(refs),
+            name__text=(name.encode() for name in refs),
+            commit_oid__bytea=(bytes.fromhex(commit) for commit, _ in refs.values()),
+            snapshot_key__text=(key.encode() for _, key in refs.values()),
         )
         for table in ("entry", "file_name"):
             self._change(
@@ -420,7 +425,7 @@ class PostgresWriter:
             (
                 arrays.numbers("bigint", [posting.term for posting in remaining]),
                 arrays.numbers("int", [posting.chunks for posting in remaining]),
-                arrays.values(arrays.BYTEA, (posting.rows for posting in remaining)),
+                self._encoded("bytea", (posting.rows for posting in remaining)),
                 self._tenant,
                 segment,
             ),

@@ -76,9 +76,9 @@ def test_columns_are_read_back_as_they_were_given(owner_url: str) -> None:
                 arrays.numbers("int", [-1, 2**31 - 1]),
                 arrays.numbers("bigint", [-(2**63), 7]),
                 arrays.numbers("smallint", [-3, 255]),
-                arrays.values(arrays.BYTEA, [b"\0\xff", None]),
-                arrays.values(arrays.TEXT, ["기린".encode(), b""]),
-                arrays.values(arrays.VARBIT, [None, arrays.bit_string(b"\xa5\x01")]),
+                arrays.values(arrays.OIDS["bytea"], [b"\0\xff", None]),
+                arrays.values(arrays.OIDS["text"], ["기린".encode(), b""]),
+                arrays.values(arrays.OIDS["varbit"], [None, arrays.bit_string(b"\xa5\x01")]),
                 arrays.values(int(oid[0]), arrays.half_vectors(given)),
             ),
         ).fetchall()
@@ -87,4 +87,7 @@ def test_columns_are_read_back_as_they_were_given(owner_url: str) -> None:
             (2**31 - 1, 7, 255, None, "", "1010010100000001", "[-128,2,3,4]"),
         ]
         empty = "SELECT * FROM unnest(%s::int[], %s::text[])"
-        assert connection.execute(empty, (arrays.numbers("int", []), arrays.values(arrays.TEXT, []))).fetchall() == []
+        assert (
+            connection.execute(empty, (arrays.numbers("int", []), arrays.values(arrays.OIDS["text"], []))).fetchall()
+            == []
+        )
