@@ -165,7 +165,7 @@ def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]
         if change.status == "D":
             entries.pop(change.path, None)
         else:
-            entries[change.path] = Entry(change.path, change.new_mode, change.new_oid, -1)
+            entries[change.path] = Entry(change.path, change.new_mode, change.new_oid)
     return list(entries.values())
 
 

@@ -35,12 +35,11 @@ def is_git_crypt_filter(name: str) -> bool:
 
 class Entry(NamedTuple):
     """One path of a tree or of Git's index. `mode`: as in Git, such as 0o100644. `oid`: of the blob, or of the commit
-    of a submodule. `size`: bytes of the blob, -1 if not read."""
+    of a submodule."""
 
     path: str
     mode: int
     oid: str
-    size: int = -1
 
 
 class Change(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,6 @@ from gitmem.index.db.reader import Index
 from gitmem.index.db.values import Cut, Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from gitmem.index.kept_index import KeptIndex
     from gitmem.index.store import IndexReader
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,8 +20,12 @@ from gitmem.errors import GitFailed, GitMemError, NotARepository, TooManyFiles, 
 from gitmem.gate.withholding import name_for_model
 from gitmem.git.opening import Repository
 from gitmem.git.revision import resolve_at
+from gitmem.index import history_indexer
 from gitmem.index.blob_indexer import BlobIndexer, Work
+from gitmem.index.db.connection import HISTORY
 from gitmem.index.db.values import EntryRow, corpus_of
+from gitmem.index.history_tips import Bounds
+from gitmem.index.index_file import directory
 from gitmem.index.store import BlobStore
 from gitmem.memory.snapshot import tree_files, tree_key
 from gitmem.server.keys import Keyring
@@ -33,6 +38,7 @@ REF_PREFIXES = ("refs/heads/", "refs/tags/")
 INGEST_WAIT_SECONDS = 2.0  # for which a search with `at` waits for a running ingest of its tenant
 MAX_TREE_FILES = 200_000  # a few nested trees that contain each other can stand for any number of files
 BATCHES_PER_TRANSACTION = 4  # batches of blobs (256 KiB each); the words of a transaction become one segment
+HISTORY_BOUNDS = Bounds(wait=5.0)  # of an update of a history index
 MAX_REFS = 1_000  # indexed branches and tags of a repository: its own branch, then the first by name
 
 
@@ -190,12 +196,15 @@ class Ingest:
         return Ingested(len(refs), work.blobs, work.chunks, *removed, problem=problem)
 
     def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:
-        """Bring the history index in the mirror up to date with the branches. `rewritten`: as in
-        `shared_history.follow`."""
-        from gitmem.server.shared_history import follow
-
+        """Update the history index in the mirror, which a search with `history` reads, if a search made one. After a
+        `rewritten` history delete it, because it has words of commits that no branch has any more; raises GitMemError
+        if that fails."""
         with self._mirrors.lent(tenant, repository) as repo:
-            follow(repo, self._config, rewritten=rewritten)
+            if rewritten:
+                history_indexer.discard(repo)
+            elif (directory(repo) / HISTORY).exists():
+                with suppress(GitMemError, OSError):  # the next search reports missing commits
+                    history_indexer.refresh(repo, self._config, HISTORY_BOUNDS)
 
     def _rewritten(self, tenant: int, repository: int, repo: Repository, refs: Mapping[str, str]) -> bool:
         """Whether an indexed branch or tag was deleted or now points to a commit that is not a descendant of its

@@ -21,6 +21,7 @@ from gitmem.config import Config
 from gitmem.git.repository import Repository
 from gitmem.index.chunks import shape_of
 from gitmem.index.db.values import Shape, Snapshot
+from gitmem.index.history_tips import Bounds
 from gitmem.index.index_file import OpenIndex
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
 from gitmem.search.passages import Passages
@@ -33,12 +34,12 @@ from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.hnsw import MIN_CHUNKS
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import FOLDER, SignTables
-from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached
 
 MAX_CACHED_SHAPES = 1_000  # blobs whose shape is cached
 MAX_CACHED_NORM_BYTES = 4 << 20  # cached norms of sets of snapshots, one byte for each chunk
 DOUBT_SECONDS = 60.0  # minimum time between two checks of the same mirror
+HISTORY_BOUNDS = Bounds(budget=5.0)  # of an update of a history index by a search: clients wait 30 seconds
 LATEST = "branches"  # stands for the commit of an answer over the tips of several repositories
 
 
@@ -126,7 +127,7 @@ class SharedSearch:
         index, snapshot = memory
         try:
             memory_index = OpenIndex(index, snapshot, "", commit, passages=files.passages(PassagesWithCommits))
-            return with_history(repo, self.config, memory_index, how, BOUNDS)
+            return with_history(repo, self.config, memory_index, how, HISTORY_BOUNDS)
         except BaseException:
             index.close()
             raise

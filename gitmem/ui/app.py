@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import errno
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from anyio import to_thread
@@ -30,9 +29,6 @@ from gitmem.ui.rendering import STATIC, Unmasked, render_template
 from gitmem.ui.security import Guard, Refusal, checked_form
 from gitmem.ui.translation import language_of, translate_message, translate_phrase
 from gitmem.ui.view import Site, View
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STATUS: dict[type[errors.GitMemError], int] = {
     errors.UsageError: 400,

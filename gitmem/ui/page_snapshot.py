@@ -10,8 +10,6 @@ from gitmem.git.repository import Repository
 from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import read_work_tree
 
-BRANCH = "refs/heads/"
-
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -47,8 +45,3 @@ def memory_key(repo: Repository, config: Config) -> str:
     """A key for the current memory, which is equal for equal commits and memory files."""
     scan = read_work_tree(repo, config.memory_paths).scan.hex() if repo.root is not None else ""
     return f"{repo.head() or ''}-{scan}"
-
-
-def branches(repo: Repository) -> list[str]:
-    """The names of the local branches."""
-    return [name.removeprefix(BRANCH) for name, _ in repo.refs(BRANCH)]

@@ -30,7 +30,7 @@ from gitmem.review.masking import mask_strings
 from gitmem.ui.background_work import BackgroundWork
 from gitmem.ui.file_findings import FileFindings
 from gitmem.ui.page_cache import PageCache
-from gitmem.ui.page_snapshot import Snapshot, branches, memory_key
+from gitmem.ui.page_snapshot import Snapshot, memory_key
 from gitmem.ui.preview_forms import PreviewForms
 from gitmem.ui.rendering import Unmasked, masked_word, render_template
 from gitmem.ui.security import Keys
@@ -44,6 +44,7 @@ MAX_FACT_CHARS = 400  # of one fact in a list
 MAX_LIST_CHARS = 20_000  # of all facts in a list, as HTML
 MAX_DIGITS = 7  # of a number in a URL
 
+BRANCH = "refs/heads/"
 OID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -282,7 +283,8 @@ class View:
 
     @cached_property
     def branches(self) -> Sequence[str]:
-        return branches(self.repo)
+        """The names of the local branches."""
+        return [name.removeprefix(BRANCH) for name, _ in self.repo.refs(BRANCH)]
 
 
 def typed_line(form: Mapping[str, str], name: str) -> str:

@@ -7,13 +7,11 @@ no migration: an index of an older version is built again from Git.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import apsw
 
 from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.messages import Message
-
-if TYPE_CHECKING:
-    import apsw
 
 # Raise VERSION whenever a statement of TABLES, or the meaning or packing of a stored value, changes.
 VERSION = 6
