@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from gitmem import errors
 from gitmem.environment import now
 from gitmem.messages import Message
+from gitmem.ui.background_work import StillComputing
 from gitmem.ui.change_events import event_stream
 from gitmem.ui.page_snapshot import Snapshot, snapshot
 from gitmem.ui.pages import CHANGES, PAGES, Change
@@ -123,7 +124,12 @@ def _call_page(site: Site, name: str, request: Request, show: Callable[[View], R
     """The response of a page, or the error page of the exception that it raised. Runs in a thread."""
     try:
         with _view_of(site, name, request) as view:
-            return show(view)
+            try:
+                return show(view)
+            except StillComputing as unfinished:
+                from gitmem.ui.pages import work_in_progress
+
+                return work_in_progress.page(view, unfinished.part, unfinished.progress)
     except Exception as error:  # noqa: BLE001 - every error becomes a page that says what to do
         return _error_page(site, name, request, error)
 

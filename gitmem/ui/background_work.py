@@ -22,6 +22,15 @@ class Progress:
         self.done, self.whole = done, whole
 
 
+class StillComputing(Exception):
+    """A page cannot be shown yet. `part`: the name of the part of the review queue that is being computed for it.
+    `progress`: of the computation."""
+
+    def __init__(self, part: str, progress: Progress) -> None:
+        super().__init__(part)
+        self.part, self.progress = part, progress
+
+
 @dataclass
 class _Job:
     """A job and its progress. `key`: what the job was started for. `ended`: is set when the job is done or has failed.

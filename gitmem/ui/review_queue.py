@@ -29,7 +29,7 @@ from gitmem.promotion.archiving import ArchivableFact, archivable_facts
 from gitmem.promotion.open_pairs import open_fact_pairs, open_pairs
 from gitmem.promotion.promote import Outcome, Request
 from gitmem.promotion.proposal_review import RecordedModel, Review, offers_of
-from gitmem.ui.background_work import Progress
+from gitmem.ui.background_work import Progress, StillComputing
 from gitmem.ui.page_snapshot import memory_key
 from gitmem.ui.view import View
 
@@ -75,7 +75,7 @@ def part_value(view: View, name: str) -> Any:
     """The value of a part of PARTS: of "review" an Offer or None, of "findings" (Contents, Report), of the others the
     list of Rivals ("alike"), OpenBranches ("branches") or ArchivableFacts ("archive").
 
-    In a memory of more than MAX_BYTES_AT_ONCE it is the part's Progress if the computation takes longer than
+    In a memory of more than MAX_BYTES_AT_ONCE it raises StillComputing if the computation takes longer than
     `Site.patience`, and the computation goes on. In a smaller memory the page waits for the value. Raises what the
     computation raises.
     """
@@ -83,13 +83,13 @@ def part_value(view: View, name: str) -> Any:
     if not view.site.cache.has(name, key) and _memory_bytes(view) > MAX_BYTES_AT_ONCE:
         progress = _in_background(view, name, key, time.monotonic() + view.site.patience, first=True)
         if progress is not None:
-            return progress
+            raise StillComputing(name, progress)
     return _computed(view, name, key)
 
 
 def part_value_now(view: View, name: str) -> Any:
     """The value of a part of PARTS, such as the Offer of "review", for a decision. Waits however long its computation
-    takes, so that it is never a Progress. Raises what the computation raises."""
+    takes. Raises what the computation raises."""
     return _computed(view, name, PARTS[name].key(view))
 
 

@@ -13,8 +13,6 @@ from gitmem.promotion import open_pairs, settlement
 from gitmem.promotion.settlement import Answer
 from gitmem.provenance.preview import Preview, commit_previewed, preview
 from gitmem.ui import review_queue
-from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.fact_changes import TOKEN, change_page
 from gitmem.ui.rendering import first_that_fit
 from gitmem.ui.view import View, typed_line
@@ -46,8 +44,6 @@ class Side:
 def page(view: View) -> Response:
     """The pairs, contradictions first, each with its earlier statement on the left."""
     rivals = review_queue.part_value(view, "alike")
-    if isinstance(rivals, Progress):
-        return work_in_progress.page(view, "alike", rivals)
     rows = [
         (open_pairs.pair_id(pair), pair.kind, tuple(map(_side, pair.earlier_first)))
         for pair in rivals[view.start : view.start + MAX_PAIRS]

@@ -27,8 +27,6 @@ from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, commit_previewed, diff_lines, preview
 from gitmem.review.statement_diff import Piece
 from gitmem.ui import review_queue
-from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.pages.fact_changes import refusal_status
 from gitmem.ui.pages.findings import read_decision, without_fingerprints
@@ -87,11 +85,9 @@ def page(view: View) -> Response:
         return _branch_page(view, view.fields["branch"])
     if view.fields.get("begun"):
         return _unfinished_page(view)
-    rows: Sequence[branch_merge.OpenBranch] | Progress = ()
+    rows: Sequence[branch_merge.OpenBranch] = ()
     if not view.snapshot.past:
         rows = review_queue.part_value(view, "branches")
-    if isinstance(rows, Progress):
-        return work_in_progress.page(view, "branches", rows)
     return view.render("branches.html", branches=rows, closed=_closed(view), tabs=review_queue.tabs(view))
 
 

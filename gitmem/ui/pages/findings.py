@@ -21,8 +21,6 @@ from gitmem.provenance.erasure import drop_kept_texts
 from gitmem.provenance.finding_decisions import Decision, allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.ui import review_queue
-from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import work_in_progress
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View, typed_line
 
@@ -40,8 +38,8 @@ def page(view: View, status: int = 200, problem: str = "") -> Response:
             "findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=(),
             tabs=review_queue.tabs(view),
         )  # fmt: skip
-    if status == 200 and isinstance(value := review_queue.part_value(view, "findings"), Progress):
-        return work_in_progress.page(view, "findings", value)
+    if status == 200:
+        review_queue.part_value(view, "findings")  # may take long; the report of the gate is cached then
     files = contents(view.repo, view.now.date())
     report = review_queue.report_of(view, files)
     rows = sorted(

@@ -36,8 +36,6 @@ from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.review.statement_diff import Piece, text_diff
 from gitmem.ui import review_queue
-from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.fact import Line, with_context
 from gitmem.ui.review_queue import Offer
 from gitmem.ui.view import OID, View, typed_line
@@ -104,9 +102,7 @@ def page(
             "review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), options=(),
             tabs=review_queue.tabs(view), **shared,
         )  # fmt: skip
-    offer = review_queue.part_value(view, "review") if status == 200 else _offer(view)
-    if isinstance(offer, Progress):
-        return work_in_progress.page(view, "review", offer)
+    offer: Offer | None = review_queue.part_value(view, "review") if status == 200 else _offer(view)
     outcome: Outcome | None = None
     proposals: Sequence[OfferedOperation] = ()
     if offer:
