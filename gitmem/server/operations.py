@@ -335,9 +335,8 @@ class Operations:
         permitted = self._permitted(caller, names)
         with stage("context"):
             branches = self.shared.branches(caller.tenant, permitted) if names else []
-            context, searched = context_of(
-                self.shared, caller.tenant, branches, permitted, (prompt, budget), self.now()
-            )
+            now = self.now()
+            context, searched = context_of(self.shared, caller.tenant, branches, permitted, prompt, budget, now)
         TOKENS.inc(context.tokens)
         self.record(caller, "context", searched, len(context.parts))
         return context

@@ -26,16 +26,15 @@ MAX_RECALLED_HITS = 20  # hits from which a layer chooses
 
 
 def context_of(
-    shared: SharedSearch, tenant: int, branches: Sequence[Searched], permitted: Sequence[int] | None,
-    request: tuple[str, int], now: datetime,
+    shared: SharedSearch, tenant: int, branches: Sequence[Searched], permitted: Sequence[int] | None, prompt: str,
+    budget: int, now: datetime,
 ) -> tuple[Context, list[int]]:  # fmt: skip
     """(the context, numbers of the repositories that it was read from, sorted).
 
     `branches`: those whose files and hits are used; if empty, the hits of a search over all `permitted` repositories
-    are. `request`: the prompt and the budget in tokens, 0 for the configured one. Raises UsageError for an invalid
-    budget, NotARepository if one of `branches` has no mirror.
+    are. `budget`: in tokens, 0 for the configured one. Raises UsageError for an invalid budget, NotARepository if one
+    of `branches` has no mirror.
     """
-    prompt, budget = request
     searched = {branch.repository for branch in branches}
     with ExitStack() as stack:
         read_scopes = []

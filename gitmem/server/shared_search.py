@@ -18,7 +18,6 @@ from types import MappingProxyType
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.git.repository import Repository
 from gitmem.index.chunks import shape_of
 from gitmem.index.db.values import Shape, Snapshot
 from gitmem.index.history_tips import Bounds
@@ -104,12 +103,14 @@ class SharedSearch:
                 )  # fmt: skip
                 index.shapes = files.shapes
                 snapshot = Snapshot(0, "", self._norms_of(tenant, index))
+                if not query.history or not searched:
+                    return OpenIndex(index, snapshot, "", LATEST, passages=files.passages(Passages))
+                passages = files.passages(PassagesWithCommits)
+                memory = OpenIndex(index, snapshot, "", searched[0].commit, passages=passages)
+                return with_history(repo, self.config, memory, query.history, HISTORY_BOUNDS)
             except BaseException:
                 index.close()
                 raise
-            if query.history and searched:
-                return self._with_history(repo, query.history, files, searched[0].commit, (index, snapshot))
-            return OpenIndex(index, snapshot, "", LATEST, passages=files.passages(Passages))
 
         with computing(), copy:
             if query.history:  # of one repository
@@ -118,19 +119,6 @@ class SharedSearch:
             answer = search(repo, self.config, query._replace(history=""), now, opener=opener)
         stale = answer.stale or any(branch.has_unfetched for branch in searched)
         return answer._replace(at=ref or LATEST, stale=stale), [branch.repository for branch in searched]
-
-    def _with_history(
-        self, repo: Repository, how: str, files: MirrorFiles, commit: str, memory: tuple[PostgresIndex, Snapshot]
-    ) -> OpenIndex:
-        """An open index over the memory and the commits of one repository; closing it closes both. Raises what opening
-        the history raises, with the memory index closed."""
-        index, snapshot = memory
-        try:
-            memory_index = OpenIndex(index, snapshot, "", commit, passages=files.passages(PassagesWithCommits))
-            return with_history(repo, self.config, memory_index, how, HISTORY_BOUNDS)
-        except BaseException:
-            index.close()
-            raise
 
     def branches(self, tenant: int, permitted: Sequence[int] | None) -> list[Searched]:
         """The own branch of each permitted repository (None: all of the tenant) that was indexed."""
