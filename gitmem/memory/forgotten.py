@@ -20,7 +20,7 @@ from gitmem.memory.fact import fact_id, id_of_hash, normalise
 
 MASK = "[forgotten]"  # replaces a removed text
 MAX_LABEL_CHARS = 40  # of the label at the beginning of a fact
-MIN_UNLABELLED_CHARS = 16  # of the words after the label, for them to identify the fact
+MIN_IDENTIFYING_CHARS = 16  # of a part of a fact, for it to identify the fact
 PREFIX_CHARS = 4  # characters at the beginning of a text whose hash is looked up before the whole text is hashed
 _GAP = r"[*_~`]*(?:\s+(?:[>|#/*-]+\s+)*)[*_~`]*"  # between two words: emphasis, line breaks, quotation marks
 _EDGE = r"[A-Za-z0-9]"  # no match begins or ends between two of these: `12` is not in `123`
@@ -41,11 +41,14 @@ def unlabelled(text: str) -> str:
     identify the fact."""
     label, colon, words = text.partition(": ")
     words = words.strip()
-    if not colon or len(label) > MAX_LABEL_CHARS:
-        return ""
-    if len(words) < MIN_UNLABELLED_CHARS or len(words.split()) < 3:
-        return ""
-    return words
+    if colon and len(label) <= MAX_LABEL_CHARS and is_identifying(words):
+        return words
+    return ""
+
+
+def is_identifying(words: str) -> bool:
+    """Whether a part of a fact is long enough to identify the fact: other statements hardly say it by chance."""
+    return len(words) >= MIN_IDENTIFYING_CHARS and len(words.split()) >= 3
 
 
 def _text_pattern(text: str) -> str:

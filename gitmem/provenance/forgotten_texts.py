@@ -7,6 +7,7 @@ history is walked again when HEAD has new removals, or when the cache cannot be 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -14,11 +15,12 @@ from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 from gitmem.json_values import parse_json
-from gitmem.memory.forgotten import NOTHING, Forgotten, make_forgotten, unlabelled
+from gitmem.memory.fact import Fact
+from gitmem.memory.forgotten import NOTHING, Forgotten, is_identifying, make_forgotten, pattern_of, unlabelled
 
 FILE = "forgotten.json"  # cache in the folder of our state
 MAX_FILE_BYTES = 8 << 20
-VERSION = 1
+VERSION = 2
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")  # a text that one of these files has again is not forgotten
 
 
@@ -98,11 +100,14 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
 
     refused = refusals(repo, read_ledger(repo, [head]))
     removed = {digest: each.commit for digest, each in refused.items() if not each.edited and not each.declined}
+    present: list[str] = []
     if removed:
         for _, data in repo.read_many(memory):
-            for fact in memory_facts.parse(data or b"").facts:
-                removed.pop(text_hash(fact.text), None)
+            present += (fact.text for fact in memory_facts.parse(data or b"").facts)
+        for text in present:
+            removed.pop(text_hash(text), None)
     texts: dict[str, str] = {}
+    parts: set[str] = set()
     effects = CommitEffects(repo)
     for oid in dict.fromkeys(removed.values()):
         commit = repo.commit(oid)
@@ -113,15 +118,39 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
             if not file.old:
                 continue
             data = next(iter(repo.read_many([file.old])))[1] or b""
-            facts = (fact.text for fact in memory_facts.parse(data).facts)
-            lines = map(normalise, blob_lines(data))
-            for text in (*facts, *lines):
+            facts = memory_facts.parse(data).facts
+            for text in (*(fact.text for fact in facts), *map(normalise, blob_lines(data))):
                 digest = text_hash(text)
                 if digest in removed:
                     texts[digest] = text
+            for fact in facts:
+                if text_hash(fact.text) in removed:
+                    parts.update(_cited_parts(repo, fact))
     bare = list(filter(None, map(unlabelled, texts.values())))
-    value = make_forgotten(map(id_of_hash, refused), removed, [*texts.values(), *bare])
+    own = [part for part in parts if not any(map(pattern_of([part]).search, present))]
+    value = make_forgotten(map(id_of_hash, refused), removed, [*texts.values(), *bare, *own])
     return {
         "ids": sorted(value.ids), "taken": sorted(value.removed_ids),
         "forms": {beginning: sorted(rows) for beginning, rows in value.forms.items()},
     }  # fmt: skip
+
+
+def _cited_parts(repo: Repository, fact: Fact) -> Iterator[str]:
+    """The parts of a fact's text that its source lines say word for word, with or without their label. A promotion
+    joins a statement and its reason, and a topic and its statement, so that no line says the whole text."""
+    from gitmem.memory import statements
+    from gitmem.memory.document import blob_lines
+    from gitmem.memory.fact import cited_spans
+    from gitmem.provenance.cited_text import cited_text
+    from gitmem.text.sentences import sentences
+
+    for span in cited_spans(fact.meta):
+        oid = span.blob and repo.find_blob(span.path, span.blob)
+        if not oid:
+            continue
+        lines = blob_lines(next(iter(repo.read_many([oid])))[1] or b"")
+        cited = cited_text(statements.read(lines), lines, span.start_line, span.end_line).statements
+        for said in (*cited, *(sentence for statement in cited for sentence in sentences(statement))):
+            for part in (said, unlabelled(said)):
+                if is_identifying(part) and pattern_of([part]).search(fact.text):
+                    yield part

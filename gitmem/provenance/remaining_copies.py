@@ -5,6 +5,8 @@ Reads the work tree only; history and other clones keep the text in any case.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
@@ -15,6 +17,7 @@ from gitmem.memory.files import read_memory_file
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.provenance.cited_sources import lines_of_span
 from gitmem.provenance.corrections import Removal
+from gitmem.provenance.forgotten_texts import forgotten_texts
 
 
 def remaining_lines(repo: Repository, config: Config, removal: Removal) -> list[tuple[str, int]]:
@@ -37,6 +40,17 @@ def remaining_lines(repo: Repository, config: Config, removal: Removal) -> list[
             if number in matching or fact_text in text or (path, text) in cited:
                 places.append((path, number))
     return places
+
+
+def shown_lines(repo: Repository, config: Config, places: Sequence[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Those of `places` (path, line) that searches still show whole: no forgotten text of HEAD begins on the line."""
+    forgotten = forgotten_texts(repo)
+    shown = set()
+    for path in {path for path, _ in places}:
+        lines = blob_lines(read_memory_file(repo, config, path))
+        masked = forgotten.lines(lines)
+        shown |= {(file, number) for file, number in places if file == path and masked[number - 1] == lines[number - 1]}
+    return shown
 
 
 def source_texts(repo: Repository, removal: Removal) -> set[tuple[str, str]]:

@@ -173,3 +173,45 @@ def test_no_export_no_list_of_candidates_and_no_working_value_says_it(repo: Repo
         done = repo.mem(*command, check=False)
         said += done.stdout + done.stderr
     assert "owes 500" not in said, said
+
+
+WITH_REASON = "# 2026-02-05\n\n- what: {claim}.\n- why: {reason}.\n- next: book the crossings.\n"
+CLAIM, REASON = "all freight takes the Hals ferry", "the bridge is closed for heavy trucks"
+
+
+def with_reason(repo: Repo, other: str = "") -> None:
+    """A fact that joins two log lines as a promotion joins them, and was forgotten."""
+    blob = record_log(repo, text=WITH_REASON.format(claim=CLAIM, reason=REASON))
+    promote(repo, f"{CLAIM} ({REASON})", span=Span(DAY, 3, 4, blob))
+    if other:
+        repo.commit("other", {"MEMORY.md": repo.read("MEMORY.md") + f"- {other}\n"})
+    place = next(number for number, line in enumerate(repo.read("MEMORY.md").split("\n"), 1) if CLAIM in line)
+    repo.mem("forget", f"MEMORY.md:{place}", "--reason", "x")
+
+
+def test_the_log_lines_that_a_fact_joined_are_given_by_no_search(repo: Repo) -> None:
+    with_reason(repo)
+    for args in (
+        ("search", "freight ferry bridge"),
+        ("context", "freight ferry bridge"),
+        ("show", DAY, "--at", "HEAD"),
+    ):
+        assert CLAIM not in said(repo, *args), args
+        assert REASON not in said(repo, *args), args
+    assert "book the crossings" in said(repo, "search", "book the crossings")
+
+
+def test_a_part_that_another_fact_of_memory_says_is_still_given(repo: Repo) -> None:
+    with_reason(repo, other=f"the depot moves to Aalborg ({REASON})")
+    assert f"Aalborg ({REASON})" in said(repo, "search", "depot Aalborg")
+    assert CLAIM not in said(repo, "search", "freight ferry")
+
+
+def test_forget_names_a_source_line_in_other_words_that_searches_still_give(repo: Repo) -> None:
+    blob = record_log(repo, text=f"# 2026-02-05\n\n- {WORDS}\n")
+    promote(repo, WORDS, span=Span(DAY, 3, 3, blob))
+    repo.mem("edit", "MEMORY.md:5", "Bills show cents.", "--reason", "x")
+    printed = said(repo, "forget", "MEMORY.md:5", "--reason", "x")
+    assert f"taken from {DAY}:3, in other words: searches and contexts still give these lines" in printed
+    assert "no search or context gives it" not in printed
+    assert WORDS in said(repo, "search", "invoices rounded cents")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import click
 
@@ -24,7 +24,7 @@ from gitmem.provenance import purge as history_purge
 from gitmem.provenance.corrections import Correction
 from gitmem.provenance.erasure import Erasure
 from gitmem.provenance.purge import Purge, Target
-from gitmem.provenance.remaining_copies import remaining_lines
+from gitmem.provenance.remaining_copies import remaining_lines, shown_lines
 from gitmem.sessions.working_memory import delete_containing
 
 MAX_NAMED_LINES = 10  # lines that one sentence names; the others are counted
@@ -86,7 +86,7 @@ def command(
     else:
         say_if_detached(repo, correction.commit)
         remaining = [place for item in correction.removals for place in remaining_lines(repo, config, item)]
-        _show_forgotten(correction, path, line, remaining)
+        _show_forgotten(correction, path, line, remaining, shown_lines(repo, config, remaining))
     return Exit.DONE
 
 
@@ -158,12 +158,23 @@ def _show_purge(purged: Purge) -> None:
     say("next: whoever has a clone makes a new one; ask the forge to remove cached commits and pull requests")
 
 
-def _show_forgotten(correction: Correction, path: str, line: int, remaining: Sequence[tuple[str, int]]) -> None:
-    """Print the commit, and the lines (`remaining`) that still have the text."""
+def _show_forgotten(
+    correction: Correction,
+    path: str,
+    line: int,
+    remaining: Sequence[tuple[str, int]],
+    shown: Collection[tuple[str, int]],
+) -> None:
+    """Print the commit, and the lines (`remaining`) that still have the text or that it was taken from. `shown`: those
+    that searches still give, as they say it in other words."""
     write(f"{correction.commit[:12]} {escape(path, '')}:{line}\n")
     say(f"forgotten{_below(correction)}; it will not be promoted again, and history and other clones still hold it")
+    hidden = [place for place in remaining if place not in shown]
+    if hidden:
+        say(f"still written in {_places(hidden)}: no search or context gives it, whoever opens the file reads it")
+    if shown:
+        say(f"taken from {_places(sorted(shown))}, in other words: searches and contexts still give these lines")
     if remaining:
-        say(f"still written in {_places(remaining)}: no search or context gives it, whoever opens the file reads it")
         say("hint: take these lines out by hand (next time: --everywhere); the commit of a daily log needs the trailer")
         say("Memory-Rewrite: <why>")
 
