@@ -54,8 +54,15 @@ _QUOTE = re.compile(r"[ \t]*(?:>[ ]?)+")
 _MARKUP = re.compile(r"(?:</?[A-Za-z][^<>]*>[ \t]*)+$|\[[^\]]*\]:[ \t]*\S+")
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1[ \t]*[:：]?$")
 _BOLD_LABEL = re.compile(r"(?:\*\*|__)[^*_]{1,40}(?:[:：](?:\*\*|__)|(?:\*\*|__)[:：])")
+_CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[ \t]*[AaPp]\.?[Mm]\.?)?"
+# A time zone behind a time. `CT scan` and `PT` alone may be another thing.
+_ZONE = (
+    r"(?:(?:UTC|GMT|CEST|CET|KST|JST|IST|BST|Z|[ECMP][SD]T|ET)(?:[+-]\d{1,2}(?::?\d\d)?)?(?=[ \t]*(?:[-–—:·|\])]|$))"
+    r"|[CMP]T(?=[ \t]*[-–—:·|\])]))"
+)
 _TIMED = re.compile(
-    r"\[?(\d{1,2}:\d{2}(?::\d{2})?(?:[ \t]*[AaPp]\.?[Mm]\.?)?)\]?(?=\W|$)(?:[ \t]*(?:[-–—:·|][ \t]*)?(.*))?$"
+    rf"\[?({_CLOCK})(?=\W|Z|$)(?:[ \t]*[-–—~][ \t]*{_CLOCK}(?=\W|Z|$))?(?:[ \t]*{_ZONE})?\]?"
+    r"(?=\W|$)(?:[ \t]*(?:[-–—:·|][ \t]*)?(.*))?$"
 )
 _DAY = re.compile(r"\d{4}[-./]\d{2}[-./]\d{2}(?:[ \t]*\(?\w{1,9}\)?)?$")
 _CELL = re.compile(r"(?<!\\)\|")
@@ -495,10 +502,17 @@ def _topic_day_time(heading: str) -> tuple[str, str, str]:
     text = " ".join(text.replace("**", "").split())
     if _DAY.match(text):
         return "", text[:10].replace(".", "-").replace("/", "-"), ""
-    time_match = _TIMED.match(text)
-    if time_match:
-        return (time_match[2] or "").strip(), "", time_match[1]
-    return text, "", ""
+    time, topic = time_and_topic(text)
+    return topic, "", time
+
+
+def time_and_topic(heading: str) -> tuple[str, str]:
+    """(time, what is behind it) of a heading that begins with a time of day, without brackets, the end of the time's
+    span, a time zone and a dash. ("", heading) for any other heading."""
+    match = _TIMED.match(heading)
+    if match is None:
+        return "", heading
+    return match[1], (match[2] or "").strip()
 
 
 def _bold_title(line: str) -> str:

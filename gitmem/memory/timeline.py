@@ -5,7 +5,6 @@ Never writes.
 
 from __future__ import annotations
 
-import re
 from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +22,8 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, cited_spans
 from gitmem.memory.forgotten import NOTHING, Forgotten
+from gitmem.memory.statements import time_and_topic
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
-
-_TIMED = re.compile(r"(\d{1,2}:\d{2}(?:[ \t]*[AaPp]\.?[Mm]\.?)?)(?:[ \t]*(?:[-–—:][ \t]*)?(.*))?$")
 
 
 @json_keys("time? topic? start_line end_line lines")
@@ -150,9 +148,7 @@ def sections(data: bytes) -> Iterator[Section]:
         heading = lines[start - 1][3:].strip() if start else ""
         if not heading and not any(line.strip() for line in body):
             continue
-        time, topic = "", heading
-        if match := _TIMED.match(heading):
-            time, topic = match[1], (match[2] or "").strip()
+        time, topic = time_and_topic(heading)
         yield Section(time, topic, max(start, 1), next_start - 1, tuple(line for line in body if line.strip()))
 
 

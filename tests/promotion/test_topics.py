@@ -81,10 +81,31 @@ def test_a_name_with_a_number_is_still_a_topic(label: str) -> None:
         "November 24 — Ferry plan",
         "Ferry plan (Nov 24 evening)",
         "Ferry plan (09:53-12:29 UTC)",
+        "05:30 ET — Ferry plan",
+        "5:30 AM PT - Ferry plan",
+        "[05:30 UTC+2] Ferry plan",
+        "05:30Z: Ferry plan",
+        "05:30-06:15 — Ferry plan",
     ],
 )
 def test_what_only_says_when_is_no_part_of_a_topic(heading: str) -> None:
     assert proposed("# Log", "", f"## {heading}", "", f"- {RULE}") == f"Ferry plan: {RULE}"
+
+
+@pytest.mark.parametrize("mark", ["1)", "12.", "(3)", "N)", "(b)", "나.", "다)", "⚙️ 4."])
+def test_a_number_or_letter_that_orders_headings_is_no_part_of_a_topic(mark: str) -> None:
+    assert proposed("# Log", "", f"## {mark} Ferry plan", "", f"- {RULE}") == f"Ferry plan: {RULE}"
+
+
+@pytest.mark.parametrize("heading", ["C. elegans trial", "(Old) ferry", "X-ray room"])
+def test_a_letter_of_a_name_stays_in_the_topic(heading: str) -> None:
+    assert proposed("# Log", "", f"## {heading}", "", f"- {RULE}") == f"{heading}: {RULE}"
+
+
+def test_a_name_behind_a_time_is_no_time_zone() -> None:
+    assert proposed("# Log", "", "## 11:00 CT scanner", "", "- always wash it twice") == (
+        "CT scanner: always wash it twice"
+    )
 
 
 @pytest.mark.parametrize(
