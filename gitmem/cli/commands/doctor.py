@@ -30,6 +30,7 @@ from gitmem.review import publish, remote_protection
 from gitmem.review.forges.github import GitHubClient
 from gitmem.review.forges.location import forge_of
 
+MEMORY = "MEMORY.md"
 MAX_NAMED = 10  # facts that end soon, or folders with memory, that one check names
 
 
@@ -85,6 +86,7 @@ def _setup_checks(repo: Repository, config: Config) -> list[Check]:
         *host_checks.all_checks(repo, now()),
         *setup_checks.gate_checks(repo, config, hooks_folder(repo), now().date()),
         _endings(repo, config),
+        *_ignored_memory(repo),
         *_unread_folders(repo, config),
     ]
 
@@ -114,6 +116,15 @@ def _endings(repo: Repository, config: Config) -> Check:
         detail += f": {first_names([f'MEMORY.md:{fact.line} on {day}' for day, fact in soon], MAX_NAMED)}"
         hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one"
     return Check("endings", hint=hint, detail=detail)
+
+
+def _ignored_memory(repo: Repository) -> list[Check]:
+    """A check, never wrong, that says that Git ignores MEMORY.md, if it does: some people keep it out of a project's
+    history. [] if it does not."""
+    if repo.root is None or not (repo.root / MEMORY).is_file() or not repo.ignored([MEMORY]):
+        return []
+    detail = f"Git ignores {MEMORY}: not searched, and in no commit"
+    return [Check("ignored", detail=detail, hint=f"git add --force -- {MEMORY}, or take the rule out of .gitignore")]
 
 
 def _unread_folders(repo: Repository, config: Config) -> list[Check]:

@@ -190,3 +190,14 @@ def test_memory_of_folders_that_nothing_reads_is_named_until_the_settings_take_i
     assert "packages/api" not in repo.mem("init").stdout + repo.mem("doctor").stdout
     assert hits(repo, "handlers panic") == {"packages/api/memory/notes.md"}
     assert "Handlers never panic" in repo.mem("context", "--for", "packages/api/x.py").stdout
+
+
+def test_a_memory_that_git_ignores_is_named_by_init_and_doctor(repo: Repo) -> None:
+    repo.commit("code", {".gitignore": "MEMORY.md\n", "README.md": "x\n"})
+    said = repo.mem("init").stderr
+    assert "note: Git ignores MEMORY.md: not searched, and in no commit" in said
+    assert "hint: git add --force -- MEMORY.md, or take the rule out of .gitignore" in said
+    assert "Git ignores MEMORY.md" in repo.mem("doctor", check=False).stdout
+    repo.git("add", "--force", "--", "MEMORY.md")
+    assert "Git ignores" not in repo.mem("doctor", check=False).stdout
+    assert "Git ignores" not in repo.mem("init").stderr
