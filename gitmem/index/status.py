@@ -241,7 +241,7 @@ def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]
             words = "a line is not indexed: a secret"
             if secrets > 1:
                 words = Message("{} lines are not indexed: a secret", secrets)
-            odd.append(Odd(path, words, f"git mem scan -- {shlex.quote(path)}"))
+            odd.append(Odd(path, words, f"git mem scan --all -- {shlex.quote(path)}"))
     return odd, total, ignored
 
 
