@@ -8,7 +8,10 @@ Memory text is never translated.
 from __future__ import annotations
 
 import gettext
+import re
+from collections.abc import Sequence
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 from gitmem.messages import Message
@@ -79,7 +82,10 @@ def translate_message(language: str, text: str) -> str:
         return text
     if isinstance(text, Message):
         values = [translate_message(language, str(value)) for value in text.values]
-        return _sentence(language, text.template).format(*values)
+        template = _sentence(language, text.template)
+        if language == KOREAN:
+            template = with_particles(template, values)
+        return template.format(*values)
     if "\n" in text:
         return "\n".join(translate_message(language, line) for line in text.split("\n"))
     return _sentence(language, text)
@@ -91,12 +97,61 @@ def _sentence(language: str, text: str) -> str:
     if len(text) > MAX_SENTENCE_CHARS:
         return text
     if (words := catalog(language).gettext(text)) != text:
+        if text in SINGULARS.values():  # its translation is that of the phrase for several
+            return words.replace("{count}", "1")
         return words
     for separator in SENTENCE_SEPARATORS:
         if separator in text:
             return separator.join(_sentence(language, part) for part in text.split(separator))
     return text
 
+
+def with_particles(template: str, values: Sequence[str]) -> str:
+    """A Korean template in which each particle with two forms behind a place for a value (`{}이(가)`) has the form that
+    the value takes. Both forms stay behind a value that ends in neither Hangul nor a digit: nobody can tell how it is
+    read."""
+    places = count()
+
+    def chosen(match: re.Match[str]) -> str:
+        if not match["particle"]:
+            if match["place"] == "":
+                next(places)
+            return match[0]
+        number = int(match["place"]) if match["place"] else next(places)
+        final = _final_consonant(values[number])
+        if final is None:
+            return match[0]
+        with_final, without = PARTICLES[match["particle"]]
+        is_closed = final != 0 and not (match["particle"] == "(으)로" and final == FINAL_RIEUL)
+        particle = with_final if is_closed else without
+        return match[0].removesuffix(match["particle"]) + particle
+
+    return _PLACE.sub(chosen, template)
+
+
+def _final_consonant(value: str) -> int | None:
+    """The number of the final consonant with which a value is read, 0 for none; None for a value that ends in neither
+    Hangul nor a digit."""
+    last = value[-1:]
+    if "가" <= last <= "힣":
+        return (ord(last) - ord("가")) % 28
+    if last.isascii() and last.isdigit():
+        return _FINALS_OF_DIGITS[int(last)]
+    return None
+
+
+FINAL_RIEUL = 8  # the final ㄹ, behind which `로` stands
+PARTICLES = {  # both forms as the catalog writes them -> (behind a final consonant, behind a vowel)
+    "이(가)": ("이", "가"),
+    "을(를)": ("을", "를"),
+    "은(는)": ("은", "는"),
+    "과(와)": ("과", "와"),
+    "(으)로": ("으로", "로"),
+}
+_FINALS_OF_DIGITS = (21, 8, 0, 16, 0, 0, 1, 8, 8, 0)  # 영 일 이 삼 사 오 육 칠 팔 구
+_PLACE = re.compile(
+    r"\{\{|\}\}|\{(?P<place>\d*)\}(?:['\"`’”]?(?P<particle>" + "|".join(map(re.escape, PARTICLES)) + "))?"
+)
 
 SINGULARS = {  # English phrase for several -> phrase for one
     "{count} facts": "1 fact",
