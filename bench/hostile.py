@@ -32,7 +32,7 @@ sys.path.insert(0, str(SOURCE))
 
 from bench.gate_hands import HERE, rows  # noqa: E402
 from gitmem.gate.detectors import registry  # noqa: E402
-from gitmem.gate.detectors.text import Text  # noqa: E402
+from gitmem.gate.detectors.text import Match, Text  # noqa: E402
 
 AIM = 0.100
 UNITS = {
@@ -270,7 +270,7 @@ def forget() -> None:
             thing.cache_clear()
 
 
-def seconds(detect: Callable[[Text], Iterator[registry.Match]], text: str, runs: int = 2) -> float:
+def seconds(detect: Callable[[Text], Iterator[Match]], text: str, runs: int = 2) -> float:
     """Process time of one detector on one text, the best of some runs, nothing remembered."""
     best = float("inf")
     for _ in range(runs):

@@ -418,8 +418,8 @@ class _Run:
         return self._approval(operation, old, proposed_id, new.fact.get(ABOUT))
 
     def _with_old_fact(
-        self, operation: Operation, target: Fact | None, new: PlacedFact, similar: Iterable[tuple[PlacedFact, Relation]],
-        *, is_cited: bool,
+        self, operation: Operation, target: Fact | None, new: PlacedFact,
+        similar: Iterable[tuple[PlacedFact, Relation]], *, is_cited: bool,
     ) -> tuple[Operation, Fact | None, str]:  # fmt: skip
         """(the operation, the fact that it replaces, the id of a fact that it only proposes to replace).
 

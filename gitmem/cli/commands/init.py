@@ -179,7 +179,7 @@ def _show_folder(laid_out: LaidOut, options: InitOptions) -> None:
     _show_unread_folders(laid_out.created.root)
     _show_accepted(laid_out.accepted)
     if not options.dry_run:
-        _say_ignored(created)
+        _say_ignored(laid_out.created)
         enter = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
         scan = "git mem scan; " if laid_out.adopted else ""
         write(escape(f'next: {enter}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
@@ -203,7 +203,7 @@ def _show_inside(laid_out: LaidOut, options: InitOptions) -> None:
         write(escape(f"{prefix}write {path}\n"))
     _show_accepted(laid_out.accepted)
     if not options.dry_run:
-        _say_ignored(created)
+        _say_ignored(laid_out.created)
         write('next: git mem install; git mem add "..."; git add -A; git commit\n')
 
 
@@ -220,7 +220,7 @@ def _show_accepted(accepted: int) -> None:
         write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
 
 
-def _say_ignored(created: NewRepository) -> None:
+def _say_ignored(created: new_repository.NewRepository) -> None:
     """Print on standard error which of the written files Git ignores: these come into no commit."""
     with closing(open_repository(created.root, os.environ)) as repo:
         ignored = sorted(repo.ignored([file.path for file in created.written]))
