@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitmem.git.opening import Repository
 
 # Names of days that are one word: "today", "yesterday" and the Korean ones.
-DAYS = (english.TIMES_BACK["day", 0], english.TIMES_BACK["day", 1], *korean.NEAR_DAYS[0], *korean.NEAR_DAYS[-1])
+DAYS = (english.NEAR_DAYS[0][0], english.NEAR_DAYS[-1][0], *korean.NEAR_DAYS[0], *korean.NEAR_DAYS[-1])
 MAX_FILES_FOR_TAGS = 2000  # memory files that are read for tags
 MAX_FILE_BYTES = 1 << 20  # bytes of a memory file; a larger one is not read for tags
 _TAGS = re.compile(r"<!--[^>]*?\btags=([^\s>]+)")

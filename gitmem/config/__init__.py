@@ -28,7 +28,7 @@ class Config(NamedTuple):
     # Context: the text of memory that an agent gets.
     context_budget: int = 1600  # tokens of one context, counted by `tokenizer`
     context_layer: tuple[str, ...] = ()  # limits of a layer: "LAYER [on|off] [limit=N] [budget=N] [item=N]"
-    context_preset: str = "none"  # or "compact": at most 6,000 characters
+    context_preset: str = "none"  # or "compact": a hard limit in characters (`context.layer_limits.PRESETS`)
     context_similarity: float = 0.7  # weights of an item's relevance: its similarity to the prompt,
     context_recency: float = 0.2  # its recency, exp(-context_decay * days),
     context_importance: float = 0.1  # and its importance

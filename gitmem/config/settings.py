@@ -68,7 +68,8 @@ SETTINGS: dict[str, Setting] = {
         "`LAYER [on|off] [limit=N] [budget=N] [item=N]`: what a layer may take; repeatable, the rest stays."
     ),
     "context_preset": Setting(
-        "`compact`: a hard limit of 6,000 characters, said from 4,000.", choices=("none", "compact")
+        "`compact`: a hard limit in characters, for hosts that cut long contexts; a message tells when it is near.",
+        choices=("none", "compact"),
     ),
     "context_similarity": Setting("Weight of similarity in a recalled item's relevance.", limits=SHARE),
     "context_recency": Setting("Weight of recency, exp(-decay x days).", limits=SHARE),

@@ -1,4 +1,5 @@
-"""The limits of each layer of a context and the weights of relevance: defaults, and their change by settings. Pure.
+"""The limits of a context: of each layer, and of the whole text for a preset (`compact`); also the weights of
+relevance. Each has defaults, and settings change them. Pure.
 
 A setting changes only what it names: `memory limit=20` keeps the budget of that layer.
 """

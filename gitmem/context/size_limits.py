@@ -1,4 +1,4 @@
-"""Renders the parts of a context and lowers their budget until the text fits its limits of tokens and characters."""
+"""Renders the parts of a context and lowers their budget until the text fits. `layer_limits` has the limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Reads and writes `.gitmem-allow.toml`: the reviewed exceptions, and the baseline. Also computes fingerprints. Pure.
+"""`.gitmem-allow.toml`: what a reviewed exception covers, how long one lasts, and the baseline; reads and writes the
+file. Also computes fingerprints. Pure.
 
 An exception covers one rule at one path, gives a reason and ends on a day. It covers either one finding, or all
 findings that the rule had in that file when the exception was made. No exception covers a rule everywhere. The baseline

@@ -18,7 +18,8 @@ USER_OPTION = "--user"  # option of that command in the person's own settings
 Entry = Mapping[str, Any]  # one JSON object of a transcript: a line, or a message
 SKILLS = (".agents/skills/", "SKILL.md")  # agentskills.io
 
-# Hook event, by Claude Code's name -> time limit in seconds (Claude Code itself allows SessionEnd 1.5 s).
+# Hook event, by Claude Code's name -> time limit in seconds. That of SessionEnd is only a default: `Hooks.end_seconds`
+# of a host decides it.
 EVENT_SECONDS = {
     "SessionStart": 10, "UserPromptSubmit": 5, "Stop": 10, "PreCompact": 30, "SessionEnd": 1, "SubagentStart": 10,
 }  # fmt: skip

@@ -1,5 +1,5 @@
 """The candidate lines of a daily log, which a promotion model may propose: list items and sentences of paragraphs,
-without marker, time, label and speaker. Pure.
+without marker, time, label and speaker; sections that a program writes (`Cron Log`) have none. Pure.
 
 `memory/statements` parses the log. Headings, fences, tables, quotes, comments, front matter and machine-written lines
 are not candidates: a log that repeats memory must not be promoted again (docs/promotion.md, "What is never a source").

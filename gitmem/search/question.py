@@ -64,7 +64,7 @@ _MANY = _Cue(
     tuple(chain.from_iterable(each.ASKS_HOW_MANY for each in EASTERN)),
 )
 _IDENTIFIER = re.compile(
-    r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w"
+    r"\w*(?:[A-Za-z0-9](?:::|[_./:#@])[A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w"
 )
 
 

@@ -18,7 +18,7 @@ from gitmem.server.ingest import Ingest, failure_of
 from gitmem.server.postgres.database import Database
 from gitmem.server.telemetry import ERRORS, INGESTED, stage
 
-TRIES = 8  # of a job; with the waits between them about a day and a half
+TRIES = 8  # of a job; with the seven waits between them nearly ten hours
 FIRST_WAIT_SECONDS, MAX_WAIT_SECONDS = 10.0, 6 * 3600.0  # before a retry
 LOST_AFTER = timedelta(minutes=30)  # then another worker may take a job that was taken and not ended
 IDLE_SECONDS = 1.0  # wait at an empty queue without a notice of a new job: a failed job may be due then

@@ -39,10 +39,6 @@ _DAY_JAPANESE = "([月火水木金土日])曜日?"
 _WEEK_CHINESE = "(?:周|週|星期|礼拜|禮拜)"
 # Letters that make another word of a day's name: `그제야` (only then), `大前天` (three days ago), `后天性` (acquired).
 _EXACT = {"그제": "그제(?!서?야)", "前天": "(?<!大)前天", "后天": "(?<!大)后天(?!性)", "後天": "(?<!大)後天(?!性)"}
-_ENGLISH_DAYS = {
-    -2: r"\bday before yesterday\b", 2: r"\bday after tomorrow\b", -1: r"\byesterday\b", 1: r"\btomorrow\b",
-    0: r"\btoday\b|\btonight\b",
-}  # fmt: skip
 _CALENDAR_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("iso", lazy(r"(?<![\d/.-])(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?![\d/]|[.-]\d)")),
     ("eastern", lazy(r"(?:(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]\s*(\d{1,2})[일日号號]")),
@@ -61,7 +57,15 @@ _CALENDAR_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
 )
 _SPOKEN = tuple(
-    (away, lazy("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))
+    (
+        away,
+        lazy(
+            "|".join(
+                (*(rf"\b{name}\b" for name in english.NEAR_DAYS[away]), *(_EXACT.get(name, name) for name in names))
+            ),
+            re.IGNORECASE,
+        ),
+    )
     for away, names in SPOKEN_DAYS
 )
 # A day of the week: in the next week, in the last week, the latest one (`past`), the coming one (`due`), or the nearest

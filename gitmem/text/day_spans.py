@@ -57,7 +57,7 @@ PAST_TIMES: tuple[PastTime, ...] = (
         for unit in ("year", "month", "week")
         for number in (2, 1, 0)
     ),
-    *(PastTime(english.TIMES_BACK[("day", -away)], names, "day", -away) for away, names in SPOKEN_DAYS if away <= 0),
+    *(PastTime(english.NEAR_DAYS[away][0], names, "day", -away) for away, names in SPOKEN_DAYS if away <= 0),
 )
 _WORDS_IN_ENGLISH = {name: lazy(rf"\b{name}\b", re.IGNORECASE) for name, _, _, _ in PAST_TIMES if name}
 _COUNTS = english.ARTICLES | {word: number for word, number in english.NUMBERS.items() if number <= 12} | korean.COUNTS

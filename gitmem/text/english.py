@@ -81,7 +81,11 @@ TIME_WORDS = frozenset(
 TIMES_BACK = {
     ("year", 1): "last year", ("year", 0): "this year", ("month", 2): "month before last", ("month", 1): "last month",
     ("month", 0): "this month", ("week", 2): "week before last", ("week", 1): "last week", ("week", 0): "this week",
-    ("day", 2): "day before yesterday", ("day", 1): "yesterday", ("day", 0): "today",
+}  # fmt: skip
+# Distance from today in days -> names of that day, the usual one first.
+NEAR_DAYS = {
+    -2: ("day before yesterday",), 2: ("day after tomorrow",), -1: ("yesterday",), 1: ("tomorrow",),
+    0: ("today", "tonight"),
 }  # fmt: skip
 NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,

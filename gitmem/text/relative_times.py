@@ -13,7 +13,7 @@ from gitmem.text import english
 from gitmem.text.day_spans import find_spans_up_to_now, find_times_ago
 from gitmem.text.languages import EASTERN, LANGUAGES
 
-_ENGLISH_NAMES = ("tomorrow", "tonight", "day after tomorrow", *english.TIMES_BACK.values())
+_ENGLISH_NAMES = (*chain.from_iterable(english.NEAR_DAYS.values()), *english.TIMES_BACK.values())
 _EASTERN_NAMES = tuple(
     chain.from_iterable(
         names for each in EASTERN for table in (each.NEAR_DAYS, each.TIMES_BACK) for names in table.values()

@@ -89,6 +89,7 @@ def test_an_identifier_is_told_from_a_word() -> None:
     found = parse("why does ERR_1042 happen in getUser with h2.bindAddress and ISR today", TODAY)
     assert found.exact == {"err_1042", "getuser", "h2_bindaddress", "isr"}
     assert not parse("a well-known way", TODAY).exact
+    assert parse("where is net::http::Client made", TODAY).exact == {"net_http_client"}
 
 
 @pytest.mark.parametrize("text", ["when did it break", "언제 바꿨지", "いつ決めた", "什么时候上线"])

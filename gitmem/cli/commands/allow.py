@@ -45,8 +45,8 @@ MIN_FINGERPRINT_DIGITS = 8  # hex digits of a fingerprint that have to be given
 class AllowOptions(NamedTuple):
     """The argument and options of one exception, as `git mem allow -h` has them.
 
-    `until`: a day as text, None for 180 days from now. `span`: `--range`, "" without it. `baseline`: the file of
-    `--import`. A text that was not given is "".
+    `until`: a day as text, None for EXCEPTION_LIFETIME from now. `span`: `--range`, "" without it. `baseline`: the
+    file of `--import`. A text that was not given is "".
     """
 
     fingerprint: str
@@ -66,7 +66,11 @@ class AllowOptions(NamedTuple):
 @click.command()
 @click.argument("fingerprint", required=False, default="")
 @click.option("--reason", default="", help="Why this is no danger, for whoever reviews it.")
-@click.option("--until", metavar="DATE", help="Its last day, YYYY-MM-DD; 180 days from now when not given.")
+@click.option(
+    "--until",
+    metavar="DATE",
+    help=f"Its last day, YYYY-MM-DD; {exceptions.EXCEPTION_LIFETIME.days} days from now when not given.",
+)
 @range_option("Look for the finding in these commits too.")
 @click.option("--history", is_flag=True, help="Look for it in all of history too.")
 @click.option("--rule", default="", help="With --file: except all that this rule finds in one file now.")

@@ -43,7 +43,11 @@ MAX_PROMPT_BYTES = 1 << 20  # bytes of a prompt that are read from standard inpu
 @click.option("--exclude-path", "without_paths", multiple=True, metavar="GLOB", help="Leave files out; repeatable.")
 @click.option("--exclude-agent", "without_agents", multiple=True, metavar="NAME", help="Leave an agent's logs out.")
 @at_option("Memory as it was there or then.")
-@click.option("--preset", type=click.Choice(list(PRESETS)), help="Limits of a host: compact is 6,000 characters.")
+@click.option(
+    "--preset",
+    type=click.Choice(list(PRESETS)),
+    help=f"Limits of a host: compact is {PRESETS['compact'].max_characters:,} characters.",
+)
 @click.option("--max-characters", type=click.IntRange(0), default=0, help="Hard limit of the text.")
 @click.option(
     "--max-age", type=click.IntRange(1), default=MAX_AGE, show_default=True, help="Seconds the result may be used."

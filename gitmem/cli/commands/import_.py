@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
@@ -260,10 +261,10 @@ def _show_totals(totals: Totals, listing: past_sessions.Listing, options: Import
     if totals.refused:
         hint = "" if verbose else ": -v says why"
         write(f"{counted(totals.refused, 'line')} refused by the gate{hint}\n")
-    if listing.left_out and options.source in SERVICES:
-        write(f"{counted(len(listing.left_out), 'conversation')} without a turn\n")
-    elif listing.left_out:
-        write(f"{counted(len(listing.left_out), 'file')} without a turn of a known host\n")
+    noun = "conversation" if options.source in SERVICES else "file"
+    reasons = Counter(reason for _, reason in listing.left_out if not reason.startswith(UNREADABLE))
+    for reason, count in reasons.most_common():  # the unreadable ones were named each
+        write(f"{counted(count, noun)} left out: {reason}\n")
     if counts["imported"] and not options.dry_run and not options.committing:
         write('next: git add memory; git commit -m "memory: old sessions"\n')
 

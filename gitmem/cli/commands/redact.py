@@ -111,7 +111,7 @@ class Plan:
 
 
 def refuse_excessive(plans: Sequence[Plan]) -> None:
-    """Raise Refused if the masks would take all of a file, or more than half of it and more than 400 characters;
+    """Raise Refused if the masks would take all of a file, or more than half of it and more than ALWAYS characters;
     --force allows that."""
     for plan in plans:
         if plan.redaction.excessive(plan.size):

@@ -1,5 +1,6 @@
-"""The registry of pages and of the changes that their forms make. docs/contributing.md lists what else a new
-page needs.
+"""The registry of pages and of the changes that their forms make; a page's module collects what it shows, and the
+template of the same name in `ui/templates` has its words, dates and their order. docs/contributing.md lists what
+else a new page needs.
 
 A page is a function from a `View` to a response. A change also gets the fields of its form. `app` checks the form and
 calls a change only when changes are allowed.

@@ -80,7 +80,7 @@ def test_a_file_that_is_no_transcript_is_counted(repo: Repo, home: Path, tmp_pat
     (folder / "broken.jsonl").write_text("no transcript\n")
     session_file(folder, "a", AT, ["We decided that the crane is blue."])
     done = repo.mem("import", "claude", str(folder))
-    assert done.returncode == 0 and "1 file without a turn of a known host" in done.stdout
+    assert done.returncode == 0 and "1 file left out: holds no turn of a known host" in done.stdout
 
 
 @pytest.mark.parametrize("source", ["claude", "codex", "chatgpt", "claude-export", "okf", "skills", "notes"])
@@ -102,5 +102,5 @@ def test_a_service_wants_its_archive(repo: Repo, tmp_path: Path) -> None:
     archive = tmp_path / "conversations.json"
     archive.write_text(json.dumps([{"uuid": "k1", "chat_messages": [said]}, {"uuid": "k2", "chat_messages": []}]))
     done = repo.mem("import", "claude-export", str(archive))
-    assert done.stdout.startswith("imported 1 session, 1 line") and "1 conversation without a turn" in done.stdout
+    assert done.stdout.startswith("imported 1 session, 1 line") and "1 conversation left out: nothing was said in it" in done.stdout
     assert "crane is blue" in repo.read("memory/2026-01-09.md")
