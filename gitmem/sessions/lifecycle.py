@@ -61,10 +61,12 @@ class Source:
     file: str = ""
 
 
+REFUSED_TEXT = "(refused by the gate)"
+
+
 class SkippedText(NamedTuple):
     """A text that was not written. `text`: with its secrets masked; MASK for one that a person took out of memory;
-    words in parentheses, such as `(refused by the gate)`, in place of one that the gate refused. `reason`: why it was
-    not written."""
+    REFUSED_TEXT in place of one that the gate refused. `reason`: why it was not written."""
 
     text: str
     reason: str
@@ -170,11 +172,12 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
                 lines.append(FlushedLine(result.path, result.line, result.text, item.type, item.turn.id))
         return refused
 
+    places = {id(turn): index for index, turn in enumerate(spoken)}
     refused = write(new_items)
-    skipped += [SkippedText("(refused by the gate)", message) for _, message in refused]
-    # The deciding sentence may pass the gate where the whole line does not.
-    shortened = [(item, item.alone()) for item, _ in refused]
-    write([shorter for item, shorter in shortened if shorter.text != item.text])
+    skipped += [SkippedText(REFUSED_TEXT, message) for _, message in refused]
+    # Sentences that settle something may pass the gate where the whole line does not.
+    shortened = [shorter for item, _ in refused for shorter in item.apart() if shorter.text != item.text]
+    write(sorted(shortened, key=lambda shorter: places[id(shorter.turn)]))
     state = replace(
         state,
         turns=state.turns | {*distinct_keys(map(turn_key, spoken if ended else _turns_up_to_person(spoken)))},

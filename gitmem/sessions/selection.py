@@ -11,7 +11,7 @@ quotation.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -68,7 +68,8 @@ class Selected:
     they were said. `core`: the chosen sentence alone. `type`: type of the fact. `turn`: the turn of `core`.
 
     `origin`: who said it: `user`, `agent`, or `web` if the text may be pasted. `others`: further turns that contain
-    sentences of `text`.
+    sentences of `text`. `explicit`: (sentence, type, turn) of the other sentences of a settlement that say by
+    themselves what is settled, in order.
     """
 
     text: str
@@ -77,12 +78,21 @@ class Selected:
     turn: Turn
     origin: str
     others: tuple[Turn, ...] = ()
+    explicit: tuple[tuple[str, str, Turn], ...] = ()
+
+    def apart(self) -> list[Selected]:
+        """The chosen sentence alone (`alone`), and each explicit one as a selection of its own."""
+        alone = self.alone()
+        return [
+            alone,
+            *(replace(alone, text=text, core=text, type=type_, turn=turn) for text, type_, turn in self.explicit),
+        ]
 
     def alone(self) -> Selected:
         """The same selection with the chosen sentence only, without its reason or the other sentences of a
         settlement."""
         speaker = "user" if self.turn.role is Role.USER else "agent"
-        return replace(self, text=self.core, origin="web" if self.origin == "web" else speaker, others=())
+        return replace(self, text=self.core, origin="web" if self.origin == "web" else speaker, others=(), explicit=())
 
 
 def select(
@@ -121,7 +131,9 @@ def select(
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
     settled, unsettled = _settled(spoken, chosen, (earlier, turns, later), picked)
-    joined = [(settlement.core, _as_one_line(spoken, settlement), id(settlement.turn)) for settlement in settled]
+    joined = [
+        (settlement.core, _as_one_line(spoken, settlement, chosen), id(settlement.turn)) for settlement in settled
+    ]
     single = [(index, item, id(item.turn)) for index, item in _with_reasons(spoken, unsettled)]
     turn_ids = set(map(id, turns))
     return [item for _, item, said_in in sorted(joined + single, key=lambda row: row[0]) if said_in in turn_ids], notes
@@ -171,8 +183,12 @@ def cues_of_sentences(sentences: Sequence[Sentence]) -> list[float]:
     return scores
 
 
-def _as_one_line(sentences: Sequence[Sentence], settlement: Settlement) -> Selected:
-    """A settlement as one text. Its origin is `agent` if one of its sentences is the agent's, else `user`."""
+def _as_one_line(sentences: Sequence[Sentence], settlement: Settlement, chosen: Mapping[int, str]) -> Selected:
+    """A settlement as one text. Its origin is `agent` if one of its sentences is the agent's, else `user`.
+
+    `chosen`: the sentences that are worth a line alone, with their types. Those of a settling type that the speaker of
+    the core said are the explicit ones.
+    """
     core, parts = sentences[settlement.core], [sentences[index] for index in settlement.places]
     *before_last, last = (part.text for part in parts)
     closed = (text if text.endswith(SENTENCE_ENDS) else f"{text}." for text in before_last)
@@ -181,7 +197,12 @@ def _as_one_line(sentences: Sequence[Sentence], settlement: Settlement) -> Selec
     origin = "agent"
     if all(part.turn.role is Role.USER for part in parts):
         origin = "user"
-    return Selected(text, core.text, settlement.type, core.turn, origin, tuple(others))
+    explicit = tuple(
+        (sentences[index].text, chosen[index], sentences[index].turn)
+        for index in settlement.places
+        if index != settlement.core and chosen.get(index) in SETTLING and sentences[index].turn.role is core.turn.role
+    )
+    return Selected(text, core.text, settlement.type, core.turn, origin, tuple(others), explicit)
 
 
 def sentences(turns: Sequence[Turn]) -> list[Sentence]:

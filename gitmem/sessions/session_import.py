@@ -34,7 +34,7 @@ from gitmem.provenance import trailers
 from gitmem.sessions.compaction import KEPT_TURNS
 from gitmem.sessions.episode import EpisodeFile, Heading, gated_episode, list_episodes, path_with_hash
 from gitmem.sessions.known_lines import KnownLines
-from gitmem.sessions.lifecycle import SkippedText
+from gitmem.sessions.lifecycle import REFUSED_TEXT, SkippedText
 from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import distinct_keys, turn_key
 from gitmem.sessions.selection import Selected, select
@@ -271,7 +271,7 @@ class _Importer:
                 return gated_entry(LogEntry(candidate.text, candidate.type, candidate.origin, meta), path, self._config)
             except Refused as error:
                 if candidate is item:
-                    skipped.append(SkippedText("(refused by the gate)", error.message))
+                    skipped.append(SkippedText(REFUSED_TEXT, error.message))
         return None
 
     def _write(self, prepared: Sequence[_Prepared]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -253,3 +254,36 @@ def test_what_an_agent_said_before_words_that_stand_alone_is_a_line_of_its_own()
     assert [(item.origin, item.text) for item in items if own in item.text] == [("user", own)]
     assert all(own not in item.text for item in items if item.origin == "agent")
     assert any(proposal in item.text for item in items)
+
+
+def test_where_the_gate_refuses_a_line_each_sentence_that_settles_something_is_kept(repo: Repo) -> None:
+    first = "We decided to use Postgres for the billing queue because row locks are enough."
+    second = "And we decided to keep the old queue for refunds until March."
+    talk = turns_of(("u: which queue?", "a: Shall I use Postgres?", f"u: {first} {second} And {REFUSED}", "a: ok."))
+    git = open_repository(repo.path, os.environ)
+    kept_lines = flush(git, Config(), Transcript(tuple(talk), "s1"), now=NOW).kept
+    git.close()
+    assert [line.text for line in kept_lines] == [first, second]
+    assert "pastebin" not in repo.read("memory/2026-02-05.md")
+
+
+def test_a_line_that_a_session_proposes_to_talk_about_is_no_decision() -> None:
+    items = kept(
+        "u: 업로드 제한을 정하자. 지금은 제한이 없어.",
+        "a: 10MB를 제안합니다.",
+        "u: 좋아. 사진은 10MB로 제한하자.",
+        "a: 네.",
+    )
+    assert [text for item in items for text in [item.text] if "정하자" in text or "제한이 없어" in text] == []
+    assert any("사진은 10MB로 제한하자." in item.text for item in items)
+
+
+def test_the_end_of_a_session_says_what_the_gate_refused(repo: Repo) -> None:
+    decided = "We decided to use Postgres for the billing queue because row locks are enough."
+    rows = [{"id": "t1", "role": "user", "text": "which queue?"}, {"id": "t2", "role": "assistant", "text": "Kafka?"},
+            {"id": "t3", "role": "user", "text": f"{decided} {REFUSED}"}]  # fmt: skip
+    repo.write("../talk.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    printed = repo.mem("session", "end", "../talk.jsonl")
+    assert decided in printed.stdout and "pastebin" not in printed.stdout + printed.stderr
+    assert "a line was left out or shortened: not written: injection" in printed.stderr
+    assert "git mem add TEXT" in printed.stderr

@@ -137,6 +137,18 @@ def say_ended(ended: Sequence[EndedSession]) -> None:
         say(f"git mem: session {escape(session.session, keep='')} ended, {session.reason}: {escape(outcome, keep='')}")
 
 
+def say_refused(flushed: FlushResult) -> None:
+    """Print on standard error which lines the gate refused, by its message without their text. Such a line is left out,
+    or only its deciding sentence was written."""
+    from gitmem.sessions.lifecycle import REFUSED_TEXT
+
+    refused = [skipped.reason for skipped in flushed.skipped if skipped.text == REFUSED_TEXT]
+    for reason in refused:
+        say(f"git mem: a line was left out or shortened: {escape(reason, keep='')}")
+    if refused:
+        say("hint: if memory should have it, say it in other words: git mem add TEXT")
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result of `flush` or `end`.
@@ -170,6 +182,7 @@ class Report:
         for line in self.flushed.kept:
             write(escape(f"{line.path}:{line.line}  {line.text} ({line.type}, turn {line.turn})\n"))
         say_masked(self.flushed.masks)
+        say_refused(self.flushed)
         say_rivals(self.flushed.differs)
         if self.episode:
             write(escape(f"{self.episode}\n"))
