@@ -24,6 +24,7 @@ from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import reports_work, things, topic_of
 from gitmem.provenance.line_origins import statement_origins
+from gitmem.text.additions import without_addition
 from gitmem.text.heading_words import is_generic_heading
 from gitmem.text.literal_breaks import between_literal_breaks
 from gitmem.text.sentences import sentences
@@ -316,6 +317,7 @@ def _candidates(lines: Sequence[str], passage: Passage, speakers: set[str]) -> I
             label, text = labelled
         else:
             label = _label_of_phrase(text)
+        text = without_addition(text)
         if before_list := _LIST_OPENING.search(text):
             text = text[: before_list.start()]
             is_labelled = bool(label) and LABELS[label][0] == "decision"

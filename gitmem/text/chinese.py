@@ -114,6 +114,8 @@ DECLINING = "不用|不要|还是别|算了"
 REASON_LEAD_INS = "(?:主要)?(?:理由|原因)(?:是|在[于於]|[:：])|(?:主要是?)?因[为為]|由[于於]|[为為]了|否[则則]|不然|[毕畢]竟|[这這][样樣](?:可以|能|就)"
 REASON_ENDS = "的?(?:[缘緣]故|原因|考量)"
 CONSEQUENCE_LEAD_INS = "所以|因此|因而|[于於]是|[为為]此"
+# Words that add a sentence to the one before it. Without them it says the same.
+ADDING_LEAD_INS = r"(?:另外|此外|并且|並且|而且)[，,]"
 # Beginnings of a sentence about something that was said before; words of an exception to it.
 REFERRING_LEAD_INS = r"这|這|那(?:个|個|样|樣|些)?|它|他们|其|该|該|此|但|不过|不過|否则|否則|两者|兩者|前者|后者|後者|同样|同樣|[^，。]{0,6}因此"
 EXCEPTIONS = r"例外|除了|除非|除外"

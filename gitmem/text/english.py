@@ -225,6 +225,11 @@ REASON_LEAD_INS = (
 CONSEQUENCE_LEAD_INS = (
     r"so\b|therefore|hence|thus|that(?:'s|\s+is)\s+why|for\s+(?:that|this)\s+reason|because\s+of\s+(?:that|this)"
 )
+# Words that add a sentence to the one before it. Without them it says the same.
+ADDING_LEAD_INS = (
+    r"(?:and(?:\s+also)?|also)(?:,\s*|\s+)(?!(?:then|so|yet|known|called|see)\b)(?=\w)"
+    r"|(?:additionally|furthermore|moreover|in\s+addition|plus),\s*"
+)
 # Beginnings of a sentence about something that was said before; words of an exception to it.
 REFERRING_LEAD_INS = (
     r"(?:this|that|these|those|it|its|they|them|their|both|neither|either|such|the\s+(?:same|former|latter|other|others|rest))\b"

@@ -120,6 +120,8 @@ REASON_LEAD_INS = (
 )
 REASON_ENDS = "から(?:だ|です|である|ね)|(?:ため|せい|おかげ)(?:だ|です|である)?|ので(?:す)?"
 CONSEQUENCE_LEAD_INS = "そのため|だから|なので|したがって|従って|よって|それで|そこで|その理由で"
+# Words that add a sentence to the one before it. Without them it says the same.
+ADDING_LEAD_INS = r"(?:そして|また|さらに)[、，]"
 # Beginnings of a sentence about something that was said before; words of an exception to it.
 REFERRING_LEAD_INS = r"[そこあ](?:れ|の|ちら|う)|ただし|なお|ただ、|しかし|でも|両方|前者|後者|同じ"
 EXCEPTIONS = r"例外|除(?:く|き|いて)|以外"

@@ -181,6 +181,8 @@ REASON_ENDS = (
     r"|덕분(?:이다|임|에)?|탓(?:이다|임)?|위해서(?:다|임|입니다)?|위함(?:이다)?|근거(?:다|이다|임)"
 )
 CONSEQUENCE_LEAD_INS = r"그래서|그러므로|따라서|그러니|이\s*때문에|그\s*때문에|그런\s*이유로|이런\s*이유로|이에\s"
+# Words that add a sentence to the one before it. Without them it says the same.
+ADDING_LEAD_INS = r"(?:그리고|또한|아울러)[,，]?\s+(?!나서|나면|난)"
 # Beginnings of a sentence about something that was said before; words of an exception to it.
 REFERRING_LEAD_INS = (
     r"(?:그|이|저)(?:것|건|게|걸|렇게|런|러면|때|쪽)|(?:그|이|해당|같은|위)\s|그(?:래서|러니|리고|런데|러나|래도|대신)|이(?:는|로써|에)\s"

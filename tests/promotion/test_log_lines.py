@@ -345,3 +345,19 @@ def test_lines_with_a_literal_line_break_between_them_are_facts_of_their_own() -
 )
 def test_a_backslash_and_n_in_code_or_in_a_path_is_no_line_break(text: str) -> None:
     assert [passage.text for passage in passages_of([f"- {text}"])] == [text]
+
+
+@pytest.mark.parametrize(
+    ("line", "fact"),
+    [
+        ("And we decided to paint the ferry in spring", "we decided to paint the ferry in spring"),
+        ("Also, we decided to paint the ferry in spring", "we decided to paint the ferry in spring"),
+        ("그리고 운임은 12로 하기로 결정했다", "운임은 12로 하기로 결정했다"),
+        ("また、運賃は12に変更することで合意した", "運賃は12に変更することで合意した"),
+        ("And then we decided to paint the ferry", "And then we decided to paint the ferry"),
+        ("Android decided against it: never use the old API", "Android decided against it: never use the old API"),
+        ("그리고 나서 운임은 12로 하기로 결정했다", "그리고 나서 운임은 12로 하기로 결정했다"),
+    ],
+)
+def test_a_fact_does_not_begin_with_words_that_add_it_to_another(line: str, fact: str) -> None:
+    assert [each.text for each in offered(f"# 2026-03-01\n\n- {line}\n")] == [fact]
