@@ -13,6 +13,8 @@ from gitmem.claims.extraction import LINK
 from gitmem.claims.path_resolution import GLOB, base_folders
 from gitmem.claims.path_words import as_path
 from gitmem.claims.tree import joined
+from gitmem.paths import Kind as FileKind
+from gitmem.paths import kind
 
 LANGUAGES = ("python", "node", "node.js", "nodejs", "go", "golang", "rust", "java", "jdk")
 _IN_FILE = re.compile(r"(?:\s+\w+){0,2},?\s*(?:\bin|\bfrom|\bat|\bsee|\()\s*`(?P<path>[^`]+)`", re.IGNORECASE)
@@ -32,14 +34,14 @@ def is_certain(file_claim: FileClaim, lookup: ClaimLookup) -> bool:
 
     True for a missing file of a folder that exists, a script that no manifest defines, the target of a link, a name
     that the line places in a file that exists, and a version of a language that differs from a manifest's; each only if
-    the claim is plain.
+    the claim is plain. False for a script in a note of memory: a note may tell of work in another repository.
     """
     claim = file_claim.claim
     if not claim.plain:
         return False
     match claim.kind:
         case Kind.COMMAND:
-            return not claim.tool.endswith("?")
+            return not claim.tool.endswith("?") and kind(file_claim.path) is not FileKind.NOTE
         case Kind.VERSION:
             return claim.tool in LANGUAGES
         case Kind.SYMBOL:

@@ -96,6 +96,14 @@ def test_a_script_that_no_manifest_defines_is_gone(repo: Repo) -> None:
     assert sure(repo) == [("CLAUDE.md", 2, "npm run sand")]
 
 
+def test_a_script_in_a_note_is_gone_only_if_it_was_defined_once(repo: Repo) -> None:
+    package = '{"scripts": {"paint": "x", "sand": "x"}}'
+    repo.commit("o", {"package.json": package, "memory/quay.md": "- `npm run sand` fails there\n- `npm run tar`\n"})
+    assert sure(repo) == []
+    repo.commit("away", {"package.json": '{"scripts": {"paint": "x"}}'})
+    assert sure(repo) == [("memory/quay.md", 1, "npm run sand")]
+
+
 @pytest.mark.parametrize("line", ["cd web && npm run build", "npm --prefix web run build"])
 def test_a_script_of_a_folder_that_is_not_here_is_not_judged_by_another_package(repo: Repo, line: str) -> None:
     repo.commit("o", {"package.json": '{"scripts": {"paint": "x"}}', "CLAUDE.md": f"- `{line}`\n"})
