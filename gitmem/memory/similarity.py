@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.topics import Topic, may_be_one_topic, statement_topic
+from gitmem.text import english
 from gitmem.text.denials import denials, without_denials
 from gitmem.text.directions import is_way_back
 from gitmem.text.languages import LANGUAGES
@@ -32,6 +33,7 @@ _WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7
 _WIDE = lazy(_WIDE_LETTER)
 _WRONG = lazy("|".join(each.NAMED_WRONG for each in LANGUAGES), re.I)
 _GONE = lazy("|".join(each.GONE_VALUE for each in LANGUAGES), re.I)
+_DENIED = lazy(english.DENIED_VALUE, re.I)
 
 
 def terms(text: str) -> set[str]:
@@ -95,6 +97,26 @@ def replaced_value(text: str) -> str:
     return next(filter(None, match.groups()), "").casefold() if match else ""
 
 
+def exchange_values(text: str, other_text: str) -> bool:
+    """Whether each text denies the value that the other one states: "tabs, not spaces" and "spaces, not tabs", `서울이
+    아니라 부산` and `부산이 아니라 서울`."""
+    denied, other_denied = _denied_value(text), _denied_value(other_text)
+    if not denied or not other_denied or denied == other_denied:
+        return False
+    return denied in _stated(other_text) and other_denied in _stated(text)
+
+
+def _denied_value(text: str) -> str:
+    """The first word of the value that a text denies beside the one that it states, in lower case; "" without one."""
+    match = _DENIED.search(text)
+    return match[1].casefold() if match else replaced_value(text)
+
+
+def _stated(text: str) -> str:
+    """The text in lower case without the words that deny a value."""
+    return _GONE.sub(" ", _DENIED.sub(" ", text)).casefold()
+
+
 def _take_different_sides(reading: _Reading, other: _Reading) -> bool:
     """Whether one text calls something wrong and the other does not, or each calls another value replaced ("red instead
     of blue" and "blue instead of red"), or each begins with another topic ("billing: ..." and "shipping: ...")."""
@@ -110,13 +132,14 @@ def matter_terms(text: str) -> frozenset[str]:
 
 def is_near_duplicate(text: str, other_text: str) -> bool:
     """Whether two texts are near-duplicates: their likeness is SAME or more, their numbers and names are equal, both or
-    neither has a denial, they call the same things wrong or replaced, they do not begin with two topics, and neither
-    states the way back of the other (`from A to B`, `from B to A`).
+    neither has a denial, they call the same things wrong or replaced, they do not begin with two topics, neither denies
+    the value of the other (`exchange_values`), and neither states the way back of the other (`from A to B`, `from B to
+    A`).
 
     `don't use` equals `do not use`, and `1,000` equals `1000`.
     """
     reading, other = _read(text), _read(other_text)
-    if _take_different_sides(reading, other):
+    if _take_different_sides(reading, other) or exchange_values(text, other_text):
         return False
     if reading.numbers != other.numbers or reading.names != other.names or bool(reading.denials) != bool(other.denials):
         return False
@@ -132,7 +155,7 @@ def adds_nothing(new_text: str, known_text: str) -> bool:
     for a new text of up to three words, and for the way back of what the known text states.
     """
     new, known = _read(new_text), _read(known_text)
-    if _take_different_sides(new, known):
+    if _take_different_sides(new, known) or exchange_values(new_text, known_text):
         return False
     if len(new.words) <= 3 or len(new.words & known.words) < REPEATED * len(new.words):
         return False

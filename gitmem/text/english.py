@@ -159,6 +159,11 @@ POSSIBILITY = r"\b(?:could|can|would|might|may|should\s+we)\b"
 DECISION_LEAD_INS = r"^\W*(?:so|then|to\s+(?:fix|sum|recap|record|confirm|summari[sz]e)\b|in\s+short|summary|recap|decided|final|noted|settled)\b[^.?!]{0,40}[:,]"
 # The replaced value in a phrase like "instead of X": the value is the group.
 GONE_VALUE = r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of)\s+(?:(?:the|an?|using|use)\s+)*([\w.+#-]*\w)"
+# The first word of a value that a text names only to deny it: "tabs, not spaces".
+DENIED_VALUE = (
+    r"(?:[,;:(–—]|\b(?:and|but)\b)\s*(?:not|no|never)\s+"
+    r"(?:(?:to|in|on|at|by|via|with|for|from|using|use|the|an?|any)\s+)*([\w.+#-]*\w)"
+)
 # An agent proposes one thing (PROPOSAL); a step of the present work; a proposal that lasts beyond it.
 PROPOSAL = (
     r"^\W*(?:(?:so|then|in\s+that\s+case)\W+)?(?:i(?:(?:'|’)d|\s+would)?\s+(?:(?:also|strongly)\s+)?(?:suggest|propose|recommend|advise)\b"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory.relation import Kind, relation
-from gitmem.memory.similarity import adds_nothing, is_near_duplicate
+from gitmem.memory.similarity import adds_nothing, exchange_values, is_near_duplicate
 from gitmem.text.directions import is_way_back
 from gitmem.text.names import names
 
@@ -165,3 +165,33 @@ def test_the_way_back_is_another_statement(there: str, back: str) -> None:
 )
 def test_the_same_or_a_further_way_is_no_way_back(one: str, other: str) -> None:
     assert not is_way_back(one, other) and not is_way_back(other, one)
+
+
+EXCHANGED = [
+    ("We use tabs, not spaces", "We use spaces, not tabs"),
+    ("The proxy uses a GitHub App, not a PAT", "The proxy uses a PAT, no GitHub App"),
+    ("Backups go to Hals and not to Kiel", "Backups go to Kiel and not to Hals"),
+    ("배포는 서울이 아니라 부산에서 한다", "배포는 부산이 아니라 서울에서 한다"),
+    ("タブではなくスペースを使う", "スペースではなくタブを使う"),
+    ("使用空格而不是制表符", "使用制表符而不是空格"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), EXCHANGED)
+def test_two_texts_that_deny_each_others_value_are_not_the_same(one: str, other: str) -> None:
+    assert not is_near_duplicate(one, other) and not is_near_duplicate(other, one)
+    assert not adds_nothing(one, other) and not adds_nothing(other, one)
+    assert relation(one, other).kind is Kind.CONFLICTS and relation(one, other).asks
+    assert not relation(one, other).automatic
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("We use tabs, not spaces", "we use tabs, not spaces."),
+        ("We use tabs, not any spaces", "we use tabs, not any spaces"),
+        ("배포는 서울이 아니라 부산에서 한다", "배포는 서울이 아니라 부산에서 한다."),
+    ],
+)
+def test_the_same_value_denied_twice_is_the_same(one: str, other: str) -> None:
+    assert not exchange_values(one, other) and is_near_duplicate(one, other)

@@ -22,6 +22,7 @@ from gitmem.memory.relation.features import Features, features_of, gives_replace
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
 from gitmem.memory.sections import subject_steps
+from gitmem.memory.similarity import exchange_values
 from gitmem.memory.topics import Topic, TopicMatch, are_siblings, compare_topics, statement_topic
 from gitmem.text.directions import is_way_back
 from gitmem.text.heading_words import split_topic
@@ -258,6 +259,8 @@ def _judged(earlier: Said, later: Said, old: str, new: str) -> Relation:
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
         chances = {Kind(name): chance for name, chance in model.probabilities(features).items()}
+        if exchange_values(old, new):  # "tabs, not spaces", "spaces, not tabs"
+            chances = {**chances, Kind.SAME: 0.0, Kind.CONFLICTS: chances[Kind.CONFLICTS] + chances[Kind.SAME]}
         chances = _by_day(corrected(chances, features, pair), earlier, later, pair)
     if _no_shared_subject(pair) or _ends_nothing(pair) or _keys_differ(earlier, later):
         chances = _of_two_things(chances)
