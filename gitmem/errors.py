@@ -117,6 +117,10 @@ class IndexUnusable(GitMemError):
     """The search index cannot be opened, read or written."""
 
 
+class IndexOfAnotherUser(IndexUnusable):
+    """Another user owns the index, so that it must be neither trusted nor written."""
+
+
 class IndexDamaged(IndexUnusable):
     """The index file is damaged: it must be deleted and built again from Git."""
 

@@ -19,7 +19,7 @@ from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.process import first_line
 from gitmem.git.replacement import LATE
-from gitmem.git.undo_record import last_write, load
+from gitmem.git.undo_record import load
 from gitmem.plural import counted
 from gitmem.sessions.pending_session_names import ENDING
 
@@ -99,8 +99,8 @@ def undo_part(repo: Repository) -> Part | None:
     if not files:
         return None
     use = lost = "of other work trees"
-    if last_write(repo):
-        writes = counted(len(load(repo)), "write")
+    if entries := load(repo):
+        writes = counted(len(entries), "write")
         use, lost = f"it can still take back {writes}", f"{writes} can no longer be taken back"
     record = "the record of git mem undo"
     return Part("undo", f"{record} ({use})", lambda: _remove(files), removed=f"{record} ({lost})")

@@ -112,20 +112,32 @@ def _parent_digests(repo: Repository, commit: str, paths: Sequence[str]) -> dict
 
 
 def load(repo: Repository) -> list[Entry]:
-    """The entries of the record, the oldest first; empty if the file is missing or is not ours."""
+    """The entries of the record, the oldest first; empty if the file is missing, unreadable or not ours."""
+    try:
+        return _read(repo)
+    except (OSError, GitMemError):
+        return []
+
+
+def _read(repo: Repository) -> list[Entry]:
+    """The entries of the record, the oldest first; empty if there is none or it is damaged. Raises OSError if it cannot
+    be read, GitMemError if another user owns it."""
+    if not os.path.lexists(repo.common_dir / "gitmem"):
+        return []
     try:
         rows = parse_json(read_bytes(state_dir(repo.common_dir, make=False), _name(repo), MAX_FILE_BYTES + 1))
         return [_entry(row) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, GitMemError):
+    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return []
 
 
 def last_write(repo: Repository) -> list[Entry]:
     """The last write and the other writes of its group, the oldest first; empty if there is none.
 
-    A write that was too large for the record is one entry without files.
+    A write that was too large for the record is one entry without files. Raises OSError if the record cannot be read,
+    GitMemError if another user owns it: then nobody knows whether there is one.
     """
-    groups = _grouped(load(repo))
+    groups = _grouped(_read(repo))
     return groups[-1] if groups else []
 
 

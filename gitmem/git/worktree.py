@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -268,6 +269,18 @@ def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) ->
         os.close(handle)
 
 
+def hint_for_another_owner(path: Path) -> str:
+    """What to do about the state folder or a file in it (`path`) that another user owns: in a repository of that user
+    nothing can be changed, in one's own a command of the administrator may have made it."""
+    try:
+        is_own_repository = system.is_ours(os.stat(path.parent if path.name == "gitmem" else path.parent.parent))
+    except OSError:
+        is_own_repository = False
+    if is_own_repository:
+        return f'sudo chown -R "$(id -un)" {shlex.quote(str(path))}'
+    return "work as its owner, or in a clone of your own: git clone"
+
+
 def state_dir(common_dir: Path, make: bool = True) -> Path:
     """The state folder, `gitmem/` in Git's common directory, mode 0700.
 
@@ -284,8 +297,10 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
     except OSError as error:
         words = f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}"
         raise GitMemError(words, "check its permissions") from None
-    if not stat.S_ISDIR(status.st_mode) or not system.is_ours(status):
-        raise GitMemError(Message("'{}' is a link or belongs to another user", folder), "remove it and try again")
+    if not stat.S_ISDIR(status.st_mode):
+        raise GitMemError(Message("'{}' is a link or no folder", folder), "remove it and try again")
+    if not system.is_ours(status):
+        raise GitMemError(Message("'{}' belongs to another user", folder), hint_for_another_owner(folder))
     if stat.S_IMODE(status.st_mode) & 0o077:
         with suppress(OSError):  # a file system that cannot be written
             os.chmod(folder, 0o700)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gitmem.config import Config
-from gitmem.errors import IndexDamaged
+from gitmem.errors import IndexDamaged, IndexOfAnotherUser
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
 from gitmem.index.index_file import OpenIndex, cut_as_set, directory
@@ -37,7 +37,8 @@ def ready(
     `commit`: "" for the work tree, or HEAD in a bare repository and if a sparse checkout leaves out all memory.
     `budget`: seconds of work. `wait`: seconds for another writer; after these limits the index is returned as stale.
     `keeper`: keeps a current index open. `say`: called with the progress of indexing. A damaged index is rebuilt.
-    Raises `IndexUnusable` for a problem that a person must solve (a newer version, another owner).
+    Where another user owns the index, it is as if nothing could be written. Raises `IndexUnusable` for a problem that a
+    person must solve (a newer version, a symbolic link).
     """
     if not commit and repo.root is None:
         commit = repo.head() or ""
@@ -72,6 +73,8 @@ def ready(
     except IndexDamaged:  # `search_update` finds the damage again and rebuilds the index
         if keeper is not None:
             keeper.close()
+    except IndexOfAnotherUser:
+        pass  # `search_update` makes an index for this search alone
     from gitmem.index.search_update import SearchUpdate, WantedSnapshot
     from gitmem.index.update import Bounds, Update
     from gitmem.index.worktree_record import Scan

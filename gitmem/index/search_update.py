@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from gitmem.errors import GitMemError, IndexDamaged, IndexUnusable, Locked
+from gitmem.errors import GitMemError, IndexDamaged, IndexOfAnotherUser, IndexUnusable, Locked
 from gitmem.git.worktree import locked
 from gitmem.index import db
 from gitmem.index.db import snapshots
@@ -44,7 +44,7 @@ class WantedSnapshot(NamedTuple):
 
 class SearchUpdate:
     """Brings one snapshot up to date, within the limits of `update`: after these the index is returned as it is, and
-    `OpenIndex.stale` says so. Raises `IndexUnusable` for a newer version, another owner or a symbolic link."""
+    `OpenIndex.stale` says so. Raises `IndexUnusable` for a newer version or a symbolic link."""
 
     def __init__(self, update: Update, wanted: WantedSnapshot) -> None:
         self.update = update
@@ -87,6 +87,9 @@ class SearchUpdate:
             except (GitMemError, OSError) as second:
                 return None, f"{error.message} {second}"
             return None, ""
+        except IndexOfAnotherUser as error:
+            self.unwritable = self.update.config.auto_index
+            return None, error.message
 
     def _is_current(self, index: Index) -> bool:
         scan = index.scan(self.wanted.key)

@@ -144,7 +144,7 @@ class View:
 
         try:
             return bool(self.done) and self.done in last_write(self.repo).commits
-        except GitMemError:
+        except (GitMemError, OSError):
             return False
 
     @cached_property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -44,6 +45,34 @@ def test_a_search_answers_and_leaves_nothing(memory: Repo, tmp_path: Path, words
     assert any(found in hit["text"] for hit in answer["hits"]), done
     assert not answer["stale"] and NOTE in done.stderr
     assert not (memory.path / ".git/gitmem").exists() and not temporary(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a folder to another user")
+@pytest.mark.parametrize("words", [("결제 타임아웃",), ("결제 타임아웃", "--at", "HEAD")], ids=["work tree", "commit"])
+def test_an_index_of_another_user_is_neither_read_nor_an_obstacle(
+    memory: Repo, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    memory.mem("search", "타임아웃")
+    give_away(memory.path / ".git/gitmem")
+    done = memory.mem("search", *words)
+    assert "30초이다" in done.stdout and NOTE in done.stderr and not temporary(tmp_path)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_a_write_beside_the_state_of_another_user_says_whose_it_is_and_what_to_type(memory: Repo) -> None:
+    folder = memory.path / ".git/gitmem"
+    memory.mem("search", "타임아웃")
+    give_away(folder)
+    for words in (("add", "x"), ("index",), ("status",), ("doctor",), ("undo", "--dry-run")):
+        done = memory.mem(*words, check=False)
+        assert done.returncode == 3 and f"'{folder}' belongs to another user" in done.stderr, (words, done)
+        assert f'hint: sudo chown -R "$(id -un)" {folder}' in done.stderr, (words, done)
+        assert "nothing to undo" not in done.stderr
+
+
+def give_away(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, 65534, 65534)
 
 
 def test_an_index_without_the_commit_that_is_asked_is_not_the_last_word(memory: Repo, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from gitmem import system
-from gitmem.errors import IndexUnusable
+from gitmem.errors import IndexOfAnotherUser, IndexUnusable
+from gitmem.git.worktree import hint_for_another_owner
 from gitmem.index.db import schema
 from gitmem.index.db.reader import Index
 from gitmem.index.db.sqlite import drop_copy, private_copy, translated
@@ -100,13 +101,13 @@ def ensure_ours(directory: Path, name: str = FILE) -> bool:
 
 
 def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
-    """The status of `path`. Raises IndexUnusable unless `path` is ours, of that kind and no symbolic link;
-    FileNotFoundError if it is missing."""
+    """The status of `path`. Raises IndexOfAnotherUser if another user owns it, IndexUnusable if it is a symbolic link
+    or not of that kind, FileNotFoundError if it is missing."""
     status = os.lstat(path)
     if not kind(status.st_mode):
         raise IndexUnusable(Message("{} is a symbolic link or no plain file or folder.", path), "delete it, try again.")
     if not system.is_ours(status):
-        raise IndexUnusable(Message("{} belongs to another user.", path), "work as its owner, or delete it.")
+        raise IndexOfAnotherUser(Message("'{}' belongs to another user", path), hint_for_another_owner(path))
     return status
 
 
