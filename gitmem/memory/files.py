@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import PurePosixPath
+from unicodedata import normalize
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile
@@ -68,7 +69,7 @@ def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> byte
     files: dict[str, str] = {}
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-    oid = files.get(path)
+    oid = files.get(as_stored(path, files))
     if oid is None:
         raise MissingFile(
             Message("there is no memory file '{}' at {}", path, commit[:12] or "HEAD"), _nearest(path, files)
@@ -83,10 +84,30 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
     if in_work_tree(repo, config, path):
         with suppress(OSError):
             return WorkTreeReader(repo).read(path, MAX_MEMORY_FILE_BYTES + 1)
-    if path in sparse_memory_paths(repo, config.memory_paths):
+    left_out = sparse_memory_paths(repo, config.memory_paths)
+    if as_stored(path, left_out) in left_out:
         hint = f"git mem show {shlex.quote(path)} --at HEAD"
         raise MissingFile(Message("'{}' is left out of this sparse checkout", path), hint)
     raise MissingFile(Message("there is no memory file '{}'", path), _nearest(path, memory_paths(repo, config)))
+
+
+def as_stored(path: str, paths: Iterable[str]) -> str:
+    """The entry of `paths` that is the same text as `path`, perhaps in other code points (a Mac stores a Korean name in
+    parts of syllables); `path` itself if there is none."""
+    if path.isascii():
+        return path
+    typed = normalize("NFC", path)
+    same = [name for name in paths if normalize("NFC", name) == typed]
+    if same and path not in same:
+        return min(same)
+    return path
+
+
+def stored_path(repo: Repository, config: Config, path: str, commit: str) -> str:
+    """The path of a memory file as `commit` has it, for a typed path (`as_stored`); `path` itself without a commit."""
+    if path.isascii() or not commit:
+        return path
+    return as_stored(path, tree_files(repo, repo.tree(commit), config.memory_paths)[0])
 
 
 def _nearest(path: str, paths: Iterable[str]) -> str:

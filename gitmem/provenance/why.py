@@ -22,7 +22,7 @@ from gitmem.json_values import json_keys
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact, cited_spans, fact_id, normalise, render_span, text_hash, values_of
-from gitmem.memory.files import read_memory_file
+from gitmem.memory.files import read_memory_file, stored_path
 from gitmem.messages import Message
 from gitmem.paths import kind
 from gitmem.plural import counted
@@ -126,6 +126,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     """
     if not rev and not repo.root:
         rev = repo.head() or ""
+    path = stored_path(repo, config, path, rev)
     data = read_memory_file(repo, config, path, rev)
     lines = memory_facts.split_lines(data)
     if not 1 <= line <= len(lines):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 
@@ -104,3 +105,14 @@ def test_a_path_that_is_mistyped_is_answered_with_the_one_that_is_meant(repo: Re
             done = repo.mem("show", typed, *more, check=False)
             assert done.returncode == 3 and f"did you mean '{meant}'?" in done.stderr, (typed, more)
     assert "did you mean" not in repo.mem("show", "secret.txt", check=False).stderr
+
+
+def test_a_name_typed_in_other_code_points_is_found_where_the_file_is_not_on_disk(repo: Repo, tmp_path: Path) -> None:
+    stored, typed = normalize("NFD", "memory/배송.md"), normalize("NFC", "memory/배송.md")
+    repo.commit("note", {"MEMORY.md": "# Memory\n", stored: "# 배송\n\n- 배송 창고는 부산으로 결정했다\n"})
+    repo.git("clone", "--quiet", "--bare", ".", str(tmp_path / "bare.git"))
+    bare = Repo(tmp_path / "bare.git", init=False)
+    (repo.path / stored).unlink()
+    for place in (repo, bare):
+        assert "부산으로" in place.mem("show", typed, "--at", "HEAD").stdout
+        assert "부산으로" in place.mem("why", f"{typed}:3", "--at", "HEAD").stdout
