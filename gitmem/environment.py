@@ -12,22 +12,33 @@ from pathlib import Path
 
 from gitmem.config import TRACKED, Config
 from gitmem.config.loading import load
-from gitmem.errors import GitMemError, NotARepository, UntrustedRepository
+from gitmem.errors import BadConfig, GitMemError, NotARepository, UntrustedRepository
 from gitmem.git.opening import Repository, RepositoryLookup, open_repository
 from gitmem.messages import Message
 
 MAX_SETTINGS_BYTES = 1 << 20  # of .gitmem.toml; the rest of a longer file is ignored
+FIRST_YEAR, LAST_YEAR = 1970, 9000  # of GITMEM_NOW
 
 
 def now() -> datetime:
     """The current time in the local zone, or the time in the variable GITMEM_NOW (ISO 8601) for reproducible runs.
 
-    A GITMEM_NOW without a zone is a local time. Raises ValueError if it is not ISO 8601.
+    A GITMEM_NOW without a zone is a local time. Raises BadConfig if it is not ISO 8601, or not of FIRST_YEAR to
+    LAST_YEAR: days before and after it are computed.
     """
     fixed = os.environ.get("GITMEM_NOW")
-    if fixed:
-        return datetime.fromisoformat(fixed).astimezone()
-    return datetime.now().astimezone()
+    if not fixed:
+        return datetime.now().astimezone()
+    try:
+        moment = datetime.fromisoformat(fixed)
+        if FIRST_YEAR <= moment.year <= LAST_YEAR:
+            return moment.astimezone()
+    except ValueError:
+        pass
+    raise BadConfig(
+        Message("GITMEM_NOW is '{}', which is no time of the years {} to {}", fixed, FIRST_YEAR, LAST_YEAR),
+        "unset GITMEM_NOW, or write it as 2026-02-05T09:00",
+    )
 
 
 def cache_folder() -> Path:

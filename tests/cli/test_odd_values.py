@@ -126,3 +126,15 @@ def test_a_question_that_is_no_utf8_is_refused_and_not_answered_with_nothing_fou
     repo.commit("start", {"MEMORY.md": "# Memory\n\n- 결제는 자정에 한다\n"})
     done = repo.mem("search", "결제".encode("cp949").decode("utf-8", "surrogateescape"), check=False)
     assert done.returncode == 2 and "no UTF-8 text" in done.stderr
+
+
+@pytest.mark.parametrize("time", ["x", "0001-01-01T00:00:00", "9999-12-31T23:59:59-12:00"])
+def test_a_fixed_clock_that_is_no_time_is_a_wrong_setting_and_no_bug(
+    time: str, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- The deploy window is Tuesday\n"})
+    monkeypatch.setenv("GITMEM_NOW", time)
+    for words in (("log",), ("search", "deploy"), ("doctor",), ("add", "x")):
+        done = repo.mem(*words, check=False)
+        assert done.returncode == 3 and f"GITMEM_NOW is '{time}'" in done.stderr, (words, done)
+        assert "hint: unset GITMEM_NOW" in done.stderr
