@@ -62,7 +62,10 @@ def find_profile(profiles: dict[str, Profile], name: str) -> Profile:
         hint_end = " makes it"
         if profiles:
             hint_end = f"; those there are: {', '.join(profiles)}"
-        raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {name}{hint_end}")
+        new_name = "NAME"
+        if NAME.fullmatch(name):
+            new_name = name
+        raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {new_name}{hint_end}")
     if not profile.root.is_dir():
         raise GitMemError(f"the memory of profile '{name}' is gone: {profile.root}", f"git mem profile remove {name}")
     return profile

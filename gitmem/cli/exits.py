@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from gitmem.cli.terminal import say, write_crash_log
+from gitmem.cli.terminal import say, say_lines, write_crash_log
 from gitmem.errors import Exit, GitMemError, UsageError
 
 # Errors of the disk or of a path that a person typed. Every other OSError counts as a bug.
@@ -45,7 +45,7 @@ def run_command(run: Callable[[], int | None], command: str = "git mem") -> int:
     except GitMemError as error:
         say(f"git mem: {error.message}")
         if hint := error.hint or _hint(error, command):
-            say(f"hint: {hint}")
+            say_lines(f"hint: {hint}")
         return error.exit_code
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not error.code:

@@ -16,7 +16,7 @@ import click
 from gitmem import __version__
 from gitmem.cli.command_registry import COMMANDS, EVERYDAY, MEANT, SECTIONS, SUMMARIES
 from gitmem.cli.exits import run_command
-from gitmem.cli.terminal import say
+from gitmem.cli.terminal import say, say_lines
 from gitmem.errors import Exit, GitMemError
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _run_click(argv: list[str] | None) -> int:
         return Exit.INTERRUPTED
     except click.UsageError as error:
         if error.ctx is not None and error.message == error.ctx.get_help():  # a group without a command: its help
-            say(error.message)
+            say_lines(error.message)
             return Exit.USAGE
         path = error.ctx.command_path if error.ctx else "git mem"
         say(f"git mem: {_in_one_line(error)}")

@@ -10,7 +10,7 @@ from typing import NamedTuple, assert_never
 import click
 
 from gitmem.cli.places import place_text
-from gitmem.cli.terminal import edit_text, escape, say
+from gitmem.cli.terminal import edit_text, escape, say, say_lines
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Refused, UsageError
@@ -152,7 +152,7 @@ def _ask(review: Review, plan: Plan, candidate: OfferedOperation, position: str)
                 return Decision(Choice.REJECT, candidate, reason)
             continue
         if key != "e":
-            say(HELP)
+            say_lines(HELP)
             continue
         try:
             text = normalise(edit_text(review.repo, text) or "") or text

@@ -141,9 +141,16 @@ def write(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Print one line on stderr, escaped."""
-    sys.stderr.write(printable(escape(text) + "\n").decode())
+    """Print one line on stderr, escaped; a line break in it, as in the name of a file, is spelled as `\\x0a`."""
+    sys.stderr.write(printable(escape(text, "\t") + "\n").decode())
     sys.stderr.flush()
+
+
+def say_lines(text: str) -> None:
+    """Print a text of one or more lines on stderr, escaped. A name or path in it must be spelled without line breaks
+    (`escape`, `shell_word`), so that it adds no line of its own."""
+    for line in text.split("\n"):
+        say(line)
 
 
 def say_progress(words: str) -> None:

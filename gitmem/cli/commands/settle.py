@@ -9,7 +9,7 @@ import click
 
 from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.promotion_review import ask_key
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import escape, say, say_lines, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
@@ -212,9 +212,9 @@ def _interactively(repo: Repository, config: Config, listed: Sequence[Rival], re
         say("no statements of memory wait for an answer")
     for number, pair in enumerate(listed, 1):
         label = f"({number}/{len(listed)})"
-        say(_text(pair, label).rstrip("\n"))
+        say_lines(_text(pair, label).rstrip("\n"))
         while (key := ask_key(f"{label} which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
-            say(HELP)
+            say_lines(HELP)
         if key == "q":
             break
         if key in KEYS:
