@@ -7,7 +7,10 @@ them.
 from __future__ import annotations
 
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # `typing` takes as long to import as the rest, and an interrupt of that prints a traceback
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main() -> NoReturn:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import NoReturn
@@ -23,10 +24,12 @@ MAX_PATH_CHARACTERS = 200  # characters of a path in a message
 DISK_FULL = "df -h shows what is free"
 NO_PERMISSION = "ls -ld shows who may write there"
 NO_FILE = "ls shows what there is"
+SHORTER_NAME = "a shorter name fits"
+DISK_FULL_WORDS = re.compile("no space left|disk quota exceeded|out of diskspace", re.IGNORECASE)  # as git prints them
 HINTS = {  # errno -> the hint to print where the error has none
     errno.ENOSPC: DISK_FULL, errno.EDQUOT: DISK_FULL, errno.EFBIG: DISK_FULL,
     errno.EROFS: NO_PERMISSION, errno.EACCES: NO_PERMISSION, errno.EPERM: NO_PERMISSION,
-    errno.ENOENT: NO_FILE, errno.ENOTDIR: NO_FILE,
+    errno.ENOENT: NO_FILE, errno.ENOTDIR: NO_FILE, errno.ENAMETOOLONG: SHORTER_NAME,
 }  # fmt: skip
 
 
@@ -98,6 +101,8 @@ def _hint(error: GitMemError, command: str) -> str:
         return HINTS[error.__context__.errno]
     if error.exit_code is not Exit.CANNOT_RUN:
         return ""
+    if DISK_FULL_WORDS.search(error.message):
+        return DISK_FULL
     return "git mem doctor looks for what is wrong"
 
 

@@ -184,10 +184,12 @@ def _error_words(site: Site, error: Exception) -> tuple[int, str, str]:
         status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
         return status, error.message, error.hint
     if isinstance(error, OSError):
-        hint = "nothing was changed; make room and try again"
         if error.errno in DISK_FULL:
-            return 507, "The disk is full", hint
-        return 503, Message("Cannot read or write: {}", error.strerror), hint
+            return 507, "The disk is full", "nothing was changed; make room and try again"
+        words = Message("Cannot read or write: {}", error.strerror)
+        if error.errno == errno.ENAMETOOLONG:
+            return 400, words, "a shorter name fits"
+        return 503, words, "nothing was changed; ls -ld shows who may read and write there"
     hint = "git mem doctor may say why"
     if path := site.crash_log(error):
         hint = Message("details in {}", path)

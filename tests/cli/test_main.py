@@ -11,6 +11,8 @@ import pytest
 
 from gitmem.cli import main
 from gitmem.cli.command_registry import COMMANDS, MEANT
+from gitmem.cli.exits import run_command
+from gitmem.errors import GitFailed
 from tests.harness import SOURCE, Repo
 
 
@@ -222,3 +224,23 @@ def test_a_command_of_another_tool_is_answered_with_the_one_that_is_meant(repo: 
 def test_every_word_that_means_a_command_means_one_and_is_none() -> None:
     assert set(MEANT.values()) <= set(COMMANDS) and not set(MEANT) & set(COMMANDS)
     assert all(word == word.lower() for word in MEANT)
+
+
+def test_the_entry_point_imports_nothing_before_it_can_catch_an_interrupt() -> None:
+    code = "import sys; first = set(sys.modules); import gitmem.__main__; print(*sorted(set(sys.modules) - first))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], env={"PYTHONPATH": str(SOURCE)}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["__future__", "gitmem", "gitmem.__main__"]
+
+
+def test_a_full_disk_that_git_met_is_said_with_the_command_that_shows_what_is_free() -> None:
+    def fail() -> None:
+        raise GitFailed("git commit failed: unable to write loose object file: No space left on device")
+
+    said: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gitmem.cli.terminal.say", said.append)
+        patch.setattr("gitmem.cli.exits.say", said.append)
+        assert run_command(fail) == 3
+    assert said[-1] == "hint: df -h shows what is free"

@@ -199,3 +199,8 @@ def test_links_of_memory_lead_to_the_web_or_nowhere_and_images_are_not_loaded(ho
 def test_a_token_that_only_the_history_holds_is_masked_there(hostile: Browser) -> None:
     assert TOKEN not in hostile.get("file?path=memory/2026-02-05.md&at=HEAD~1")
     assert "10:00" in hostile.get("file?path=memory/2026-02-05.md&at=HEAD~1")
+
+
+def test_a_name_that_is_too_long_is_an_error_of_the_request_and_no_full_disk(hostile: Browser) -> None:
+    page = hostile.get(f"prompt?text=x&for={'a' * 5000}", 400)
+    assert "a shorter name fits" in page and "make room" not in page
