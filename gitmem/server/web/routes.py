@@ -15,7 +15,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
@@ -286,6 +286,12 @@ async def fields(request: Request) -> Mapping[str, Any]:
     return value
 
 
+async def left(request: Request, problem: Exception) -> Response:
+    """The response to a client that closed its connection before it had sent all of its request. Nobody reads it, and
+    nothing is logged: the server did not fail."""
+    return error(400, "bad-request", "the request ended before its end")
+
+
 async def unforeseen(request: Request, problem: Exception) -> Response:
     """The response for an unknown address or method, with its status, or for an unexpected exception: status 500
     without its words; its class is logged."""
@@ -308,5 +314,5 @@ def application(
     """The server as an ASGI application. `further_routes`: added to its own. `alive`: whether the workers run.
     `options`: further arguments of Starlette."""
     routes = [*Routes(operations, hook_secret, alive).all(), *further_routes]
-    handlers: Any = {HTTPException: unforeseen, Exception: unforeseen}
+    handlers: Any = {HTTPException: unforeseen, ClientDisconnect: left, Exception: unforeseen}
     return Starlette(routes=routes, exception_handlers=handlers, **options)
