@@ -60,7 +60,12 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     state_removal.state_folder(repo)  # a link is refused before anything is changed
     folder = hooks_folder(repo)
     steps = _remove_hooks(repo, dry_run)
-    merging = merge_driver.take_out(repo, dry=dry_run)
+    problems: list[str] = []
+    merging = False
+    try:
+        merging = merge_driver.take_out(repo, dry=dry_run)
+    except GitMemError as error:  # the hooks are gone, and the report says so
+        _note(error, problems, as_json)
     hosts = host_registration.unregister_project(repo, dry_run=dry_run)
     if not as_json:
         nothing = "there are no hooks of ours"
@@ -72,17 +77,15 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
             host_registration.show_unregistered(host, dry_run)
     asks = not (dry_run or yes or as_json) and can_ask()
     states: dict[str, str] = {}  # part -> REMOVED, WOULD_REMOVE or KEPT
-    problems = [f"{host.host}: {host.problem}" for host in hosts if host.problem]
+    problems += [f"{host.host}: {host.problem}" for host in hosts if host.problem]
     for part in _parts(repo):
         wanted = yes or (purge and not part.all_projects) or (user and part.name == "registrations")
         try:
             state = _remove(part, wanted=wanted, asks=asks, dry_run=dry_run, as_json=as_json, problems=problems)
             states[part.name] = state
         except GitMemError as error:
-            problems.append(error.message)
             states[part.name] = KEPT
-            if not as_json:
-                say(escape(f"git mem: {error.message}"))
+            _note(error, problems, as_json)
     waiting = state_removal.kept_files(repo)
     folder_removed = not dry_run and state_removal.remove_folder(repo)
     if as_json:
@@ -111,6 +114,13 @@ def _remove_hooks(repo: Repository, dry_run: bool) -> list[Step]:
     if not dry_run:
         remember(repo.common_dir, ())
     return steps
+
+
+def _note(error: GitMemError, problems: list[str], as_json: bool) -> None:
+    """Add what could not be removed to `problems`, and print it unless the answer is JSON, which lists them."""
+    problems.append(error.message)
+    if not as_json:
+        say(f"git mem: {error.message}")
 
 
 def _parts(repo: Repository) -> Iterator[Part]:

@@ -174,3 +174,13 @@ def test_after_pip_uninstall_a_refused_commit_says_which_lines_to_delete_and_the
     passed = repo.run("git", "commit", "-m", "x")
     assert "checked" in passed.stderr and "gone" not in passed.stderr
     assert (repo.path / ".git/hooks/commit-msg").read_text() == "#!/bin/sh\necho checked >&2\n"
+
+
+def test_what_was_removed_is_said_when_the_merge_driver_cannot_be(repo: Repo) -> None:
+    repo.mem("install")
+    (repo.path / ".git/config.lock").write_text("")
+    done = repo.mem("uninstall", check=False)
+    assert done.returncode == 3 and "could not lock config file" in done.stderr
+    assert "pre-commit: removed" in done.stdout and not (repo.path / ".git/hooks/pre-commit").exists()
+    (repo.path / ".git/config.lock").unlink()
+    assert "merge driver: removed" in repo.mem("uninstall").stdout
