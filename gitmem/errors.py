@@ -117,6 +117,10 @@ class IndexUnusable(GitMemError):
     """The search index cannot be opened, read or written."""
 
 
+class StateOfAnotherUser(GitMemError):
+    """Another user owns the state folder, so that it must be neither read nor written."""
+
+
 class IndexOfAnotherUser(IndexUnusable):
     """Another user owns the index, so that it must be neither trusted nor written."""
 

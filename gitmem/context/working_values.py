@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from gitmem.config import Config
+from gitmem.errors import StateOfAnotherUser
 from gitmem.git.opening import Repository
 from gitmem.sessions.working_memory import Owner, Store, Value, is_below
 from gitmem.text.heading_words import is_generic_heading
@@ -36,7 +37,10 @@ def values_for(
     context's session, "" for none. `entities`: prefixes of keys; if there are any, exactly the values below these are
     taken. `question`: the prompt and its subjects; if it is empty, all values are taken.
     """
-    values = Store(repo.common_dir, config.profile).list("", now, Owner(session, config.agent))
+    try:
+        values = Store(repo.common_dir, config.profile).list("", now, Owner(session, config.agent))
+    except StateOfAnotherUser:  # that user's values are not this user's
+        return []
     entities = [entity for entity in entities if entity.strip()]
     if entities:
         return [value for value in values if any(is_below(value.key, entity) for entity in entities)]

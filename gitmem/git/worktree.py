@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from unicodedata import normalize
 
 from gitmem import system
-from gitmem.errors import GitMemError, Locked, OutsideRepository
+from gitmem.errors import GitMemError, Locked, OutsideRepository, StateOfAnotherUser
 from gitmem.messages import Message
 
 SCRATCH_PREFIX = ".gitmem-"  # of a file that is written and then renamed
@@ -300,7 +300,7 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
     if not stat.S_ISDIR(status.st_mode):
         raise GitMemError(Message("'{}' is a link or no folder", folder), "remove it and try again")
     if not system.is_ours(status):
-        raise GitMemError(Message("'{}' belongs to another user", folder), hint_for_another_owner(folder))
+        raise StateOfAnotherUser(Message("'{}' belongs to another user", folder), hint_for_another_owner(folder))
     if stat.S_IMODE(status.st_mode) & 0o077:
         with suppress(OSError):  # a file system that cannot be written
             os.chmod(folder, 0o700)

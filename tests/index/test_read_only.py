@@ -56,6 +56,7 @@ def test_an_index_of_another_user_is_neither_read_nor_an_obstacle(
     give_away(memory.path / ".git/gitmem")
     done = memory.mem("search", *words)
     assert "30초이다" in done.stdout and NOTE in done.stderr and not temporary(tmp_path)
+    assert "30초이다" in memory.mem("context", "결제 타임아웃").stdout
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a folder to another user")
