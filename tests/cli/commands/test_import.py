@@ -102,5 +102,8 @@ def test_a_service_wants_its_archive(repo: Repo, tmp_path: Path) -> None:
     archive = tmp_path / "conversations.json"
     archive.write_text(json.dumps([{"uuid": "k1", "chat_messages": [said]}, {"uuid": "k2", "chat_messages": []}]))
     done = repo.mem("import", "claude-export", str(archive))
-    assert done.stdout.startswith("imported 1 session, 1 line") and "1 conversation left out: nothing was said in it" in done.stdout
+    assert (
+        done.stdout.startswith("imported 1 session, 1 line")
+        and "1 conversation left out: nothing was said in it" in done.stdout
+    )
     assert "crane is blue" in repo.read("memory/2026-01-09.md")
