@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitmem.hosts import copilot
-from gitmem.hosts.copilot import HOOKS, READS
 from gitmem.hosts.host import Host, RegistrationFile, Setup
 from gitmem.hosts.registration import command_option, hooks_file, json_server
 
@@ -22,8 +21,8 @@ HOST = Host(
     "vscode",
     (RegistrationFile(".vscode/mcp.json", json_server("servers", type="stdio")),
      RegistrationFile(".github/hooks/git-mem.json", _hooks)),
-    hooks=replace(HOOKS, events={event: event for event in HOOKS.events if event != "SessionEnd"}),
-    reads=READS,
+    hooks=replace(copilot.HOOKS, events={event: event for event in copilot.HOOKS.events if event != "SessionEnd"}),
+    reads=copilot.READS,
     settings=(".vscode/mcp.json", ".github/hooks/**"),
     programs=("code",),
 )  # fmt: skip

@@ -16,7 +16,6 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, MissingFile, Refused
 from gitmem.git import history_rewrite
 from gitmem.git.history_filter import Masking
-from gitmem.git.history_rewrite import Found, Rewrite, as_words
 from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import Reading, writer
@@ -125,7 +124,7 @@ def _purge(
         index_file.discard(repo)
         history_indexer.discard(repo)
         records = SOURCE_TRAILERS % "|".join(map(text_hash, texts))
-        history_rewrite.rewrite(repo, Rewrite(masking, found.changed, records))
+        history_rewrite.rewrite(repo, history_rewrite.Rewrite(masking, found.changed, records))
         repo.close()
         remotes = history_rewrite.remove_old_history(repo)
     reopened = open_repository(repo.root or repo.git_dir, repo.environ)
@@ -168,18 +167,18 @@ def _masking(texts: Sequence[str], erasure: Erasure | None) -> Masking:
     return Masking(pattern_of(texts).pattern, MASK, erasure.renamed if erasure else ())
 
 
-def _ensure_rewritable(repo: Repository, texts: Sequence[str], objects: Found) -> None:
+def _ensure_rewritable(repo: Repository, texts: Sequence[str], objects: history_rewrite.Found) -> None:
     """Raise Refused when the text is in the name of a ref or in a binary file, which a rewrite does not change."""
     pattern = pattern_of(texts)
     for name, _ in repo.refs("refs/"):
-        if pattern.search(as_words(name)):
+        if pattern.search(history_rewrite.as_words(name)):
             raise Refused("the name of a branch or tag says it", "first: git branch -m, or git tag -d")
     if objects.binary:
         where = ", ".join(_paths(repo, objects, frozenset(objects.binary))) or "an object of no commit"
         raise Refused(f"a file that is no text says it: {where}", "take it out first: git filter-repo --path")
 
 
-def _paths(repo: Repository, objects: Found, blobs: frozenset[str] = frozenset()) -> tuple[str, ...]:
+def _paths(repo: Repository, objects: history_rewrite.Found, blobs: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """The paths of `blobs`, or of all blobs found, in any commit, sorted."""
     oids = blobs or objects.blobs
     return tuple(sorted({path for oid, path in history_rewrite.named_objects(repo) if path and oid in oids}))

@@ -23,12 +23,10 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of, shown_url
 from gitmem.git.repository import file_at
 from gitmem.git.revision import CommitRange
-from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.git.write import run_git
 from gitmem.json_values import json_keys
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id, normalise
-from gitmem.memory.writing import Added, NewLine
 from gitmem.paths import layout_of
 from gitmem.provenance import trailers
 from gitmem.review import publish
@@ -94,7 +92,7 @@ class PushAccess:
 
 
 def offer(
-    config: Config, scope: str, line: NewLine, access: PushAccess, *, cache: Path, dry_run: bool = False
+    config: Config, scope: str, line: writing.NewLine, access: PushAccess, *, cache: Path, dry_run: bool = False
 ) -> LineOffer:
     """Propose a line for the memory of `scope`, organisation or user. The same line gets the same branch again.
 
@@ -172,7 +170,7 @@ def _earlier_offer(target: Target, branch: str, text: str) -> LineOffer | None:
     return LineOffer("kept", target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
 
 
-def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> LineOffer:
+def _commit_line(target: Target, config: Config, line: writing.NewLine, branch: str, now: datetime) -> LineOffer:
     """Commit the line to `branch`, started at the base. When the memory has the line already, no branch is kept.
 
     After an error the branch is as it was before.
@@ -182,10 +180,10 @@ def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now
     with branch_worktree(repo, branch, start) as worktree:
         addition = writing.plan_of_addition(worktree, config, replace(line, to="memory"), now=now)
 
-        def plan(reading: Reading) -> CommitDraft[Added]:
+        def plan(reading: transaction.Reading) -> transaction.CommitDraft[writing.Added]:
             draft = addition(reading)
             message = trailers.message_of_line(draft.result.text, line.agent or config.agent)
-            return CommitDraft(draft.contents, draft.result, message)
+            return transaction.CommitDraft(draft.contents, draft.result, message)
 
         added, commit = transaction.commit(worktree, plan)
         if commit:

@@ -28,7 +28,6 @@ from gitmem.memory import writing
 from gitmem.memory.fact import fact_id
 from gitmem.memory.forgotten import MASK
 from gitmem.memory.new_statements import rivals_at_lines
-from gitmem.memory.writing import LogEntry
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions import state as session_state
@@ -229,12 +228,12 @@ def _turns_up_to_person(spoken: Sequence[Turn]) -> Sequence[Turn]:
     return spoken[: max((end for end, turn in enumerate(spoken, 1) if turn.role is Role.USER), default=0)]
 
 
-def _entry(item: Selected, session: str, code: OpenedFiles) -> LogEntry:
+def _entry(item: Selected, session: str, code: OpenedFiles) -> writing.LogEntry:
     """The log line of a statement. Its comment has the session, the turns, and up to two citations of opened code."""
     turns = [("turn", written_id(turn.id)) for turn in (item.turn, *item.others)]
     citations = code.propose(item.text, item.turn.line)
     meta = (("session", written_id(session)), *turns, *citations)
-    return LogEntry(item.text, item.type, item.origin, meta, item.turn.at)
+    return writing.LogEntry(item.text, item.type, item.origin, meta, item.turn.at)
 
 
 def _select_by_day(

@@ -29,7 +29,6 @@ from gitmem.json_values import json_object
 from gitmem.memory import writing
 from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.memory.writing import Added, NewLine
 from gitmem.plural import counted
 from gitmem.provenance.trailers import message_of_line
 
@@ -128,7 +127,7 @@ def _add(repo: Repository, config: Config, text: str, options: AddOptions) -> No
     """Write the line, commit it with `--commit`, and print the result and how many files are no longer searched.
     Raises Refused by the gate, and the other errors of `writing.add` and `citation_pairs`."""
     searched_before = _notes(repo, config)
-    new_line = NewLine(
+    new_line = writing.NewLine(
         text,
         options.kind or "",
         to=options.to,
@@ -154,7 +153,7 @@ def _add(repo: Repository, config: Config, text: str, options: AddOptions) -> No
         say("hint: git mem init --adopt keeps them searched and gated")
 
 
-def _report(repo: Repository, added: Added, oid: str, options: AddOptions, *, has_other_edits: bool) -> None:
+def _report(repo: Repository, added: writing.Added, oid: str, options: AddOptions, *, has_other_edits: bool) -> None:
     """Print the place of the line, its masks and its rivals. `oid`: its commit, "" without one. `has_other_edits`:
     whether that commit has other edits of the file too."""
     if options.as_json:
@@ -213,7 +212,7 @@ def _offer(config: Config, text: str, options: AddOptions) -> None:
     offer = contribution.offer(
         config,
         options.to,
-        NewLine(text, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
+        writing.NewLine(text, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
         contribution.PushAccess(now(), os.environ, forge_client),
         cache=cache_folder(),
         dry_run=options.dry_run,

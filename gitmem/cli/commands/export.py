@@ -13,7 +13,6 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.exchange import okf_export
 from gitmem.exchange.new_folder import ensure_free, write_new_folder
-from gitmem.exchange.okf_export import Bundle
 from gitmem.git.repository import Repository
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import is_memory
@@ -88,7 +87,7 @@ def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:
     return is_memory(inside, read_work_tree(repo, config.memory_paths).layout) and not repo.ignored([inside])
 
 
-def _show(bundle: Bundle, folder: Path, commit: str, *, dry_run: bool) -> None:
+def _show(bundle: okf_export.Bundle, folder: Path, commit: str, *, dry_run: bool) -> None:
     """Print what was left out or withheld to standard error, then how many files and facts were written, or with
     `dry_run` would be."""
     for path, reason in bundle.left:

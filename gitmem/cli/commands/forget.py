@@ -22,7 +22,6 @@ from gitmem.plural import counted
 from gitmem.provenance import corrections, erasure
 from gitmem.provenance import purge as history_purge
 from gitmem.provenance.corrections import Correction
-from gitmem.provenance.erasure import Erasure
 from gitmem.provenance.purge import Purge, Target
 from gitmem.provenance.remaining_copies import remaining_lines, shown_lines
 from gitmem.sessions.working_memory import delete_containing
@@ -190,7 +189,7 @@ def _below(correction: Correction) -> str:
     return f", with the {facts} below it (line {', '.join(lines)})"
 
 
-def _show_erasure(erased: Erasure, dry_run: bool) -> None:
+def _show_erasure(erased: erasure.Erasure, dry_run: bool) -> None:
     """Print the changed lines, renamed files and lines that still have the text."""
     oid = erased.correction.commit[:12]
     for row in erased.lines:

@@ -10,7 +10,6 @@ from gitmem.cli.options import colour_option, day_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, paint, say, uses_colour, write_json
 from gitmem.environment import now
 from gitmem.sessions import receipts
-from gitmem.sessions.receipts import Receipt, by_session, recall, recalled_without_blocked
 from gitmem.text.named_times import first_day
 
 COLUMNS = f"{'began':<16}  {'session':<24}  contexts  searches    tokens  median ms"
@@ -33,10 +32,10 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     repo, config = open_here()
     records = receipts.read(repo.common_dir, session, first_day(since, now()))
     if as_json:
-        write_json(recall(repo, config, records))
+        write_json(receipts.recall(repo, config, records))
         return
     total = receipts.totals(records)
-    most, never = recalled_without_blocked(repo, config, total.counts)
+    most, never = receipts.recalled_without_blocked(repo, config, total.counts)
     if not records:
         say(
             "no receipts yet: they are written where a host's hooks or the MCP server ask memory "
@@ -59,10 +58,10 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     page("".join(f"{row}\n" for row in rows), wrap=True)
 
 
-def _sessions(records: Sequence[Receipt]) -> list[str]:
+def _sessions(records: Sequence[receipts.Receipt]) -> list[str]:
     """The rows of the table, under COLUMNS, of the last MAX_SESSIONS sessions."""
     rows = []
-    for name, of_session in list(by_session(records).items())[-MAX_SESSIONS:]:
+    for name, of_session in list(receipts.by_session(records).items())[-MAX_SESSIONS:]:
         searches = sum(receipt.kind == "search" for receipt in of_session)
         middle = sorted(receipt.milliseconds for receipt in of_session)[len(of_session) // 2]
         tokens = sum(receipt.total for receipt in of_session)

@@ -15,7 +15,6 @@ from gitmem.errors import UsageError
 from gitmem.git.opening import Repository
 from gitmem.plural import counted
 from gitmem.provenance import corrections
-from gitmem.provenance.corrections import Correction
 from gitmem.provenance.facts_of_source import By, Selector
 
 
@@ -94,7 +93,7 @@ def _selector(options: RevertOptions, repo: Repository) -> Selector:
     return Selector(kind, value)
 
 
-def _show(correction: Correction, selector: Selector, options: RevertOptions) -> None:
+def _show(correction: corrections.Correction, selector: Selector, options: RevertOptions) -> None:
     """Print each removed fact and the fact that was restored for it; on standard error how many were removed."""
     in_colour, rows = uses_colour(options.colour), []
     for item in correction.removals:

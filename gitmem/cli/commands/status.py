@@ -15,18 +15,14 @@ from gitmem.cli.terminal import aligned, escape, page, paint, uses_colour, write
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.gate import last_refusal
-from gitmem.gate.last_refusal import Refusal
 from gitmem.gate.setup_checks import Check, hook_check
 from gitmem.gate.work_tree_findings import Counts, counts
 from gitmem.git.hooks.folder import hooks_folder
 from gitmem.git.opening import Repository
 from gitmem.index import status as index_status
-from gitmem.index.status import Status
 from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.sessions import due_consolidation, receipts
-from gitmem.sessions.due_consolidation import Record
-from gitmem.sessions.receipts import recalled
 
 LABEL_COLUMNS = len("promotion")  # so that the texts begin in the same column whichever rows are shown
 RECEIPT_DAYS = 7  # today and the days before it whose receipts are counted
@@ -38,11 +34,11 @@ class Standing:
     tree. `refused`: the last refusal, None if a commit or push has passed since. `consolidation`: the record of the
     last one."""
 
-    index: Status
+    index: index_status.Status
     gate: Counts | None
     hooks: Check | None
-    refused: Refusal | None
-    consolidation: Record
+    refused: last_refusal.Refusal | None
+    consolidation: due_consolidation.Record
 
 
 class Row(NamedTuple):
@@ -109,7 +105,7 @@ def _lines(rows: Sequence[Row]) -> list[str]:
     return [paint(line, row.style, in_colour and bool(row.style)) for line, row in zip(lines, rows, strict=True)]
 
 
-def _odd_files(status: Status) -> list[str]:
+def _odd_files(status: index_status.Status) -> list[str]:
     """For each file that is not indexed whole, a line that says why, and one with what to do about it."""
     in_colour = uses_colour("auto")
     lines = []
@@ -119,7 +115,7 @@ def _odd_files(status: Status) -> list[str]:
     return lines
 
 
-def _index_rows(status: Status) -> list[Row]:
+def _index_rows(status: index_status.Status) -> list[Row]:
     """The rows about the search index: its state, files, chunks, vectors, branches, left-out secrets and commits."""
     rows = []
     if status.exists:
@@ -137,25 +133,25 @@ def _index_rows(status: Status) -> list[Row]:
     return rows
 
 
-def _behind(status: Status) -> list[str]:
+def _behind(status: index_status.Status) -> list[str]:
     """The branches that are not indexed."""
     return [name for name, is_indexed in status.branches if not is_indexed]
 
 
-def _index_state(status: Status) -> str:
+def _index_state(status: index_status.Status) -> str:
     if status.stale:
         return f"stale: {status.reason}"
     return "has the work tree" if _behind(status) else "current"
 
 
-def _branches_state(status: Status) -> str:
+def _branches_state(status: index_status.Status) -> str:
     behind = _behind(status)
     if behind:
         return f"not indexed yet: {', '.join(behind)}; a search there does it"
     return "all indexed"
 
 
-def _embedder(status: Status) -> str:
+def _embedder(status: index_status.Status) -> str:
     """The embedder of the vectors, and the configured one if it is another."""
     embedder = status.embedder or "no embedder"
     if status.wanted != status.embedder:
@@ -195,7 +191,7 @@ def _receipts_in_words(repo: Repository, config: Config) -> str:
     if not records:
         return ""
     total = receipts.totals(records)
-    recalled_facts, never = recalled(repo, config, total.counts)
+    recalled_facts, never = receipts.recalled(repo, config, total.counts)
     parts = [f"{total.tokens_a_day} tokens a day this week"]
     if recalled_facts:
         top_fact = recalled_facts[0]

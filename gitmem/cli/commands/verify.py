@@ -16,7 +16,6 @@ from gitmem.git.revision import split_range
 from gitmem.plural import counted
 from gitmem.provenance import verify
 from gitmem.provenance.grounding import WORDS
-from gitmem.provenance.verify import Verdict
 
 
 @click.command()
@@ -49,7 +48,7 @@ def command(span: str, policy: bool, colour: str, as_json: bool) -> int:
     return Exit.findings_if(verdict.flaws)
 
 
-def summary(verdict: Verdict) -> str:
+def summary(verdict: verify.Verdict) -> str:
     """The numbers of checked facts, of findings, and of facts for each kind of support (in the words of `git mem
     why`)."""
     counts = Counter(row.attribution.support for row in verdict.facts)
@@ -59,7 +58,7 @@ def summary(verdict: Verdict) -> str:
     return f"{text} ({kinds})" if kinds else text
 
 
-def render(verdict: Verdict, colour: bool) -> str:
+def render(verdict: verify.Verdict, colour: bool) -> str:
     """A line for each finding, and for each fact with an allowed edit; without text of memory."""
     rows = [(flaw.path, flaw.line, paint(flaw.rule, "bad", colour), flaw.message) for flaw in verdict.flaws]
     for row in verdict.facts:
