@@ -31,14 +31,12 @@ RECORDED = (
 class ReadBundle:
     """A bundle to import.
 
-    `arrivals`: its documents. `left`: (name, reason) of files that are not imported. `notes`: for the person. `own`:
-    whether `git mem` made the bundle.
+    `arrivals`: its documents. `left`: (name, reason) of files that are not imported. `notes`: for the person.
     """
 
     arrivals: tuple[Arrival, ...]
     left: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...]
-    own: bool
+    notes: tuple[str, ...] = ()
 
 
 def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> ReadBundle:
@@ -72,7 +70,7 @@ def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> Read
             left_out.append((path, "is not UTF-8"))
     if not any(concept.own for concept in concepts.values()):
         arrivals = [Arrival(path, f"memory/{folder_name}/{path}", raw[path]) for path in concepts]
-        return ReadBundle(tuple(arrivals), tuple(left_out), (), own=False)
+        return ReadBundle(tuple(arrivals), tuple(left_out))
     return _OwnBundle(concepts, left_out, Layout(extra=tuple(globs))).read()
 
 
@@ -94,7 +92,7 @@ class _OwnBundle:
         notes: tuple[str, ...] = ()
         if self._changed:
             notes = (f"{', '.join(sorted(self._changed))}: {RECORDED}",)
-        return ReadBundle(tuple(arrivals), tuple(sorted(self._left)), notes, own=True)
+        return ReadBundle(tuple(arrivals), tuple(sorted(self._left)), notes)
 
     def _arrivals(self) -> Iterator[Arrival]:
         """The files of the bundle at their old paths, in order, without facts and listings. A path that is not memory

@@ -31,10 +31,9 @@ from gitmem.gate.shell_word import shell_word
 from gitmem.gate.staged_files import staged_files
 from gitmem.gate.tree_policies import range_policy, staged_policy, worktree_policy
 from gitmem.gate.work_tree_files import work_tree_files
+from gitmem.git import transaction
 from gitmem.git.objects import LINKS
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import Draft, Reading
-from gitmem.git.transaction import write as write_files
 from gitmem.git.worktree import relative
 from gitmem.plural import counted
 from gitmem.regular_file import read_regular
@@ -224,7 +223,7 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
     """Replace the baseline by the findings of HEAD, and print what was added and dropped; with --dry-run write nothing.
     Nothing is committed."""
     policy = worktree_policy(repo, today)
-    text = exceptions_text(Reading(repo))
+    text = exceptions_text(transaction.Reading(repo))
     new_text, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
     _replace_file(repo, text, new_text, options.dry_run)
     added = sorted(set(rows) - policy.allow.baseline)
@@ -245,7 +244,7 @@ def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
     """Drop the rows of the baseline whose finding HEAD no longer has, and print them; with --dry-run write nothing.
     Nothing is committed."""
     policy = worktree_policy(repo, today)
-    text = exceptions_text(Reading(repo))
+    text = exceptions_text(transaction.Reading(repo))
     outdated = sorted(adoption_baseline.outdated_rows(repo, policy))
     remaining = policy.allow.baseline.difference(outdated)
     if outdated:
@@ -266,12 +265,12 @@ def _replace_file(repo: Repository, text: str, new_text: str, dry_run: bool) -> 
     if new_text == text or dry_run:
         return
 
-    def plan(reading: Reading) -> Draft[None]:
+    def plan(reading: transaction.Reading) -> transaction.Draft[None]:
         if exceptions_text(reading) != text:
             raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
-        return Draft({exceptions.FILE: new_text.encode()}, None)
+        return transaction.Draft({exceptions.FILE: new_text.encode()}, None)
 
-    write_files(repo, plan)
+    transaction.write(repo, plan)
 
 
 def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:
@@ -313,17 +312,17 @@ def _write_exceptions(
     `find` runs before the file is locked, because scanning a history takes long. Raises Changed if the file got another
     salt meanwhile, and the errors of `find`.
     """
-    text = exceptions_text(Reading(repo))
+    text = exceptions_text(transaction.Reading(repo))
     known_salt = exceptions.parse(text).salt
     salt = known_salt if text.strip() else secrets.token_hex(16)
     entries = find(known_salt, salt)
     if dry_run or not entries:
         return entries
 
-    def plan(reading: Reading) -> Draft[list[exceptions.Entry]]:
-        return Draft({exceptions.FILE: with_exceptions(reading, text, entries, salt)}, entries)
+    def plan(reading: transaction.Reading) -> transaction.Draft[list[exceptions.Entry]]:
+        return transaction.Draft({exceptions.FILE: with_exceptions(reading, text, entries, salt)}, entries)
 
-    return write_files(repo, plan)
+    return transaction.write(repo, plan)
 
 
 def _places(repo: Repository, today: date, span: str, history: bool) -> list[Place]:

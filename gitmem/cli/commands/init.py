@@ -24,9 +24,8 @@ from gitmem.gate import adoption_baseline, exceptions
 from gitmem.gate.exceptions import FILE as ALLOWED
 from gitmem.gate.new_exception import exceptions_text
 from gitmem.gate.tree_policies import worktree_policy
+from gitmem.git import transaction
 from gitmem.git.opening import discover, open_repository
-from gitmem.git.transaction import Draft, Reading
-from gitmem.git.transaction import write as write_files
 from gitmem.git.write import init_repository
 from gitmem.memory import adoption, new_repository
 from gitmem.memory.importing import import_files, plan_import, without_ignored
@@ -236,10 +235,10 @@ def accept_head(root: Path) -> int:
         policy = worktree_policy(repo, now().date())
         if policy.allow.baseline:
             return 0
-        text = exceptions_text(Reading(repo))
+        text = exceptions_text(transaction.Reading(repo))
         new_text, rows = adoption_baseline.with_baseline_of_head(repo, policy, text, secrets.token_hex(16))
         if rows:
-            write_files(repo, lambda _: Draft({exceptions.FILE: new_text.encode()}, None))
+            transaction.write(repo, lambda _: transaction.Draft({exceptions.FILE: new_text.encode()}, None))
         return len(rows)
 
 

@@ -17,10 +17,8 @@ from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.errors import Exit, UsageError
 from gitmem.git import merge_driver
-from gitmem.git.hooks import HOOKS, REFRESH, SERVER
+from gitmem.git.hooks import HOOKS, REFRESH, SERVER, installation
 from gitmem.git.hooks.folder import hooks_folder, is_husky, is_shared, lefthook_file, serves_others
-from gitmem.git.hooks.installation import Step
-from gitmem.git.hooks.installation import install as install_hooks
 from gitmem.git.hooks.record import former_name, remember
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
@@ -73,7 +71,7 @@ class HookChanges:
     `dry_run` would do."""
 
     folder: Path
-    steps: Sequence[Step]
+    steps: Sequence[installation.Step]
     changed_merge_driver: bool
     dry_run: bool
 
@@ -142,7 +140,7 @@ def _install_in(
     if serves_others(repo, folder) and not _may_use(folder, ask=not (dry_run or as_json)):
         return Exit.DONE
     only_repository = _only_repository(repo, folder)
-    steps = install_hooks(
+    steps = installation.install(
         folder,
         python=_interpreter(repo, folder),
         names=selection.names,

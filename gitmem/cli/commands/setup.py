@@ -21,9 +21,8 @@ from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.gate.quoting import without_secrets
 from gitmem.gate.setup_checks import Check
-from gitmem.git.hooks import HOOKS
+from gitmem.git.hooks import HOOKS, installation
 from gitmem.git.hooks.folder import hooks_folder
-from gitmem.git.hooks.installation import install as install_hooks
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import shown_url
 from gitmem.hosts.own_memory import find_own_memory, is_kept_here
@@ -284,7 +283,7 @@ def _hooks(folder: Path) -> Step:
     if repo is None:
         return install
     place = hooks_folder(repo)
-    steps = install_hooks(place, sys.executable, HOOKS, promotion_mode(place), dry=True)
+    steps = installation.install(place, sys.executable, HOOKS, promotion_mode(place), dry=True)
     if steps:
         return install
     return Step("hooks")

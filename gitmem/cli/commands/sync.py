@@ -10,9 +10,8 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, first_names, say, say_rivals, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
+from gitmem.exchange import sync_timer
 from gitmem.exchange.sync import Synced, remote_of, sync
-from gitmem.exchange.sync_timer import MINUTES, TIMERS
-from gitmem.exchange.sync_timer import timer as text_of
 from gitmem.plural import counted
 
 MAX_NAMED_PATHS = 5  # paths in a sentence
@@ -23,11 +22,13 @@ MAX_NAMED_PATHS = 5  # paths in a sentence
 @click.option("--commit", is_flag=True, help="Commit the memory files that are not committed first, and nothing else.")
 @click.option("--dry-run", is_flag=True, help="Fetch and say what would come and go; change nothing.")
 @click.option("--quiet", is_flag=True, help="Say nothing where nothing came or went, and nothing is to be done.")
-@click.option("--timer", type=click.Choice(TIMERS), help="Print what to type to have it run by itself; run nothing.")
+@click.option(
+    "--timer", type=click.Choice(sync_timer.TIMERS), help="Print what to type to have it run by itself; run nothing."
+)
 @click.option(
     "--every",
     type=click.IntRange(1, 10_000),
-    default=MINUTES,
+    default=sync_timer.MINUTES,
     show_default=True,
     metavar="MINUTES",
     help="For --timer.",
@@ -51,7 +52,7 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
         if repo.root is None:
             raise GitMemError("a bare repository has nothing to sync", "run it in a clone")
         name = remote_of(repo, remote, unattended=True).name if remote else ""
-        write(text_of(timer, repo.root, sys.executable, every, name))
+        write(sync_timer.timer(timer, repo.root, sys.executable, every, name))
         return Exit.DONE
     chosen = remote_of(repo, remote, unattended=not sys.stdin.isatty())
     synced = sync(repo, config, chosen, today=now().date(), python=sys.executable, commit=commit, dry_run=dry_run)

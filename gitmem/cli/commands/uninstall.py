@@ -15,9 +15,8 @@ from gitmem.cli.terminal import can_ask, escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError
 from gitmem.exchange.sync_timer import timer_files
 from gitmem.git import merge_driver
+from gitmem.git.hooks import installation
 from gitmem.git.hooks.folder import hooks_folder
-from gitmem.git.hooks.installation import Step, installed
-from gitmem.git.hooks.installation import uninstall as uninstall_hooks
 from gitmem.git.hooks.record import former_name, remember
 from gitmem.git.opening import Repository
 
@@ -69,7 +68,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     hosts = host_registration.unregister_project(repo, dry_run=dry_run)
     if not as_json:
         nothing = "there are no hooks of ours"
-        if "elsewhere" in installed(folder, repo.common_dir.as_posix()).values():
+        if "elsewhere" in installation.installed(folder, repo.common_dir.as_posix()).values():
             nothing = "our lines there are for other repositories, and none for this one:"
         changes = HookChanges(folder, steps, changed_merge_driver=merging, dry_run=dry_run)
         show_changes(changes, without_steps=nothing, driver_change="removed")
@@ -103,14 +102,14 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
     return Exit.DONE
 
 
-def _remove_hooks(repo: Repository, dry_run: bool) -> list[Step]:
+def _remove_hooks(repo: Repository, dry_run: bool) -> list[installation.Step]:
     """Remove our lines from the hook files in Git's folder of hooks, and in the repository's own, which was used before
     core.hooksPath was set. Returns what was done to each file."""
     git_dir, former = repo.common_dir.as_posix(), former_name(repo.common_dir)
     folders = {folder.resolve(): folder for folder in (repo.common_dir / "hooks", hooks_folder(repo))}
     steps = []
     for folder in folders.values():
-        steps += uninstall_hooks(folder, git_dir=git_dir, former=former, dry=dry_run)
+        steps += installation.uninstall(folder, git_dir=git_dir, former=former, dry=dry_run)
     if not dry_run:
         remember(repo.common_dir, ())
     return steps
