@@ -404,14 +404,6 @@ def message_of(config: Config, parts: MessageParts, removals: Sequence[Removal])
         lines.append(row)
         lines += [f"  {render_span(span)}" for span in removal.sources]
     lines += parts.lines
-    rejected = [
-        trailers.Link(span, removal.path, text_hash(removal.fact.text))
-        for removal in removals for span in removal.sources or (None,)
-    ]  # fmt: skip
-    rejected += [
-        trailers.Link(span, removal.path, text_hash(fact.text))
-        for removal in removals for fact in removal.below for span in cited_spans(fact.meta) or (None,)
-    ]  # fmt: skip
     sources = [
         trailers.Link(span, removal.path, text_hash(removal.new_text))
         for removal in removals
@@ -423,7 +415,7 @@ def message_of(config: Config, parts: MessageParts, removals: Sequence[Removal])
     if parts.rewrites or len(removals) >= BULK_LINES or changes_logs:
         rewrite = reason or parts.what
     recorded = trailers.CommitRecord(
-        rejected=tuple(rejected),
+        rejected=tuple(_rejected_links(removals)),
         sources=(*sources, *parts.sources),
         reverted=parts.reverted,
         agent=config.agent,
@@ -431,3 +423,15 @@ def message_of(config: Config, parts: MessageParts, removals: Sequence[Removal])
         rewrite=rewrite,
     )
     return trailers.with_record("\n".join(lines), recorded)
+
+
+def _rejected_links(removals: Sequence[Removal]) -> Iterator[trailers.Link]:
+    """A link for each source of the removed facts, then of the facts below them; without a source one for the fact
+    alone. They keep a promotion from proposing the texts again."""
+    for removal in removals:
+        for span in removal.sources or (None,):
+            yield trailers.Link(span, removal.path, text_hash(removal.fact.text))
+    for removal in removals:
+        for fact in removal.below:
+            for span in cited_spans(fact.meta) or (None,):
+                yield trailers.Link(span, removal.path, text_hash(fact.text))

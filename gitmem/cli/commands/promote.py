@@ -14,8 +14,9 @@ from gitmem.cli.promotion_review import promote_interactively
 from gitmem.cli.terminal import ProgressLine, can_ask, page, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
+from gitmem.git.opening import Repository
 from gitmem.plural import counted
-from gitmem.promotion.promote import Mode, Request, as_value, promote
+from gitmem.promotion.promote import Mode, Outcome, Request, as_value, promote
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
 HOOK_MODES = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # modes of a promotion that a hook starts
@@ -99,20 +100,7 @@ def _promote(options: PromoteOptions) -> int:
     from gitmem.promotion.model_registry import promotion_model
 
     repo, config = open_here({"model": options.model, "model_use": options.use})
-    if options.dry_run:
-        mode = Mode.NOTHING
-    elif options.branch:
-        mode = Mode.BRANCH
-    else:
-        mode = Mode(options.mode or "commit")
-    request = Request(
-        mode=mode,
-        since=options.since,
-        limit=options.limit or 0,
-        branch=options.branch,
-        accept=options.accept,
-    )
-
+    request = _request_of(options)
     line = ProgressLine()
 
     def reading(lines_read: int, count: int) -> None:
@@ -131,16 +119,33 @@ def _promote(options: PromoteOptions) -> int:
             say(f"git mem: {counted(refused, 'accepted fact')} not promoted; git mem promote --interactive offers anew")
             return Exit.FINDINGS
         return Exit.DONE
-    outcome = promote(repo, config, model, policy, request, now())
-    mask = forgotten_texts(repo)  # a log may still say what was taken out of memory
+    _show(repo, promote(repo, config, model, policy, request, now()), options)
+    return Exit.DONE
+
+
+def _request_of(options: PromoteOptions) -> Request:
+    """The request that the options make."""
+    if options.dry_run:
+        mode = Mode.NOTHING
+    elif options.branch:
+        mode = Mode.BRANCH
+    else:
+        mode = Mode(options.mode or "commit")
+    return Request(
+        mode=mode, since=options.since, limit=options.limit or 0, branch=options.branch, accept=options.accept
+    )
+
+
+def _show(repo: Repository, outcome: Outcome, options: PromoteOptions) -> None:
+    """Print the outcome of a promotion, without texts that were taken out of memory, which a log may still say."""
+    mask = forgotten_texts(repo)
     if options.as_json:
         write_json(mask.masked_json(as_value(outcome)))
-        return Exit.DONE
+        return
     text = mask.masked(as_text(outcome, options.explain))
     if options.dry_run:
         page(text)
     else:
         write(text)
-    if outcome.commits and mode is not Mode.BRANCH:
+    if outcome.commits and outcome.mode is not Mode.BRANCH:
         say_if_detached(repo, outcome.commits[-1])
-    return Exit.DONE

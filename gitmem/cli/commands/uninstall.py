@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import click
 
@@ -74,17 +74,13 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         show_changes(changes, without_steps=nothing, driver_change="removed")
         for host in hosts:
             host_registration.show_unregistered(host, dry_run)
-    asks = not (dry_run or yes or as_json) and can_ask()
-    states: dict[str, str] = {}  # part -> REMOVED, WOULD_REMOVE or KEPT
     problems += [f"{host.host}: {host.problem}" for host in hosts if host.problem]
-    for part in _parts(repo):
-        wanted = yes or (purge and not part.all_projects) or (user and part.name == "registrations")
-        try:
-            state = _remove(part, wanted=wanted, asks=asks, dry_run=dry_run, as_json=as_json, problems=problems)
-            states[part.name] = state
-        except GitMemError as error:
-            states[part.name] = KEPT
-            _note(error, problems, as_json)
+
+    def is_wanted(part: Part) -> bool:
+        return yes or (purge and not part.all_projects) or (user and part.name == "registrations")
+
+    asks = not (dry_run or yes or as_json) and can_ask()
+    states = _remove_parts(repo, is_wanted, problems, asks=asks, dry_run=dry_run, as_json=as_json)
     waiting = state_removal.kept_files(repo)
     folder_removed = not dry_run and state_removal.remove_folder(repo)
     if as_json:
@@ -120,6 +116,29 @@ def _note(error: GitMemError, problems: list[str], as_json: bool) -> None:
     problems.append(error.message)
     if not as_json:
         say(f"git mem: {error.message}")
+
+
+def _remove_parts(
+    repo: Repository,
+    is_wanted: Callable[[Part], bool],
+    problems: list[str],
+    *,
+    asks: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> dict[str, str]:
+    """Remove the parts that are wanted, or that the person wants removed. Returns part -> its state, and adds to
+    `problems` why a part could not be removed."""
+    states: dict[str, str] = {}
+    for part in _parts(repo):
+        try:
+            states[part.name] = _remove(
+                part, wanted=is_wanted(part), asks=asks, dry_run=dry_run, as_json=as_json, problems=problems
+            )
+        except GitMemError as error:
+            states[part.name] = KEPT
+            _note(error, problems, as_json)
+    return states
 
 
 def _parts(repo: Repository) -> Iterator[Part]:
