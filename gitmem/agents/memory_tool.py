@@ -61,14 +61,14 @@ class _Failure(Exception):
     """An error whose message is the answer for the model."""
 
 
-def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *, read_only: bool = False) -> Answer:
+def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any]) -> Answer:
     """Run one command of the tool and return the answer for the model.
 
     Errors and refusals are answers with `is_error`; nothing is raised. No answer contains a tag, a chat template's
-    marker or an invisible character. `read_only`: refuse the commands that write.
+    marker or an invisible character.
     """
     try:
-        return Answer(escaped(_answer(repo, config, command, read_only)))
+        return Answer(escaped(_answer(repo, config, command)))
     except _Failure as failure:
         words = str(failure)
     except OutsideRepository:
@@ -82,12 +82,12 @@ def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *,
     return Answer(escaped(words), is_error=True)
 
 
-def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_only: bool) -> str:
+def _answer(repo: Repository, config: Config, command: Mapping[str, Any]) -> str:
     """Run one command and return the text of its answer, not escaped yet. A command that writes changes files of the
     work tree and commits nothing.
 
-    Raises _Failure for an unknown command, in a bare repository, for a write when `read_only`, and as the command
-    itself does; GitMemError, OSError and UnicodeError.
+    Raises _Failure for an unknown command, in a bare repository, and as the command itself does; GitMemError, OSError
+    and UnicodeError.
     """
     if repo.root is None:
         raise _Failure("the repository is bare and has no memory files")
@@ -95,8 +95,6 @@ def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_o
     match command.get("command"):
         case "view":
             return tool.view(_text(command, "path"), command.get("view_range"))
-        case "create" | "str_replace" | "insert" | "delete" | "rename" if read_only:
-            raise _Failure("this memory is read-only")
         case "create":
             return tool.create(_text(command, "path"), _text(command, "file_text"))
         case "str_replace":

@@ -27,8 +27,8 @@ Tool = Callable[..., str]
 def tool(repo: Repo) -> Iterator[Tool]:
     opened = open_repository(repo.path, os.environ)
 
-    def call(command: str, *, read_only: bool = False, **more: Any) -> str:
-        return memory_tool(opened, Config(), {"command": command, **more}, read_only=read_only).text
+    def call(command: str, **more: Any) -> str:
+        return memory_tool(opened, Config(), {"command": command, **more}).text
 
     yield call
     opened.close()
@@ -145,7 +145,7 @@ def test_a_destination_that_leads_out_is_the_path_that_is_named(repo: Repo, tool
     assert answer == "Path /memories/memory/../../out.md would escape /memories directory"
 
 
-def test_every_write_passes_the_gate_and_read_only_means_it(repo: Repo, tool: Tool) -> None:
+def test_every_write_passes_the_gate(repo: Repo, tool: Tool) -> None:
     repo.write("memory/a.md", "one\n")
     for answer in (
         tool("create", path="/memories/memory/b.md", file_text=f"토큰은{TOKEN}를 쓴다\n"),
@@ -154,7 +154,6 @@ def test_every_write_passes_the_gate_and_read_only_means_it(repo: Repo, tool: To
     ):
         assert answer.startswith("not written: ") and TOKEN not in answer
     assert repo.read("memory/a.md") == "one\n" and not (repo.path / "memory/b.md").exists()
-    assert tool("delete", path="/memories/memory/a.md", read_only=True) == "this memory is read-only"
 
 
 def masking(repo: Repo, command: str, **more: Any) -> str:
@@ -162,7 +161,7 @@ def masking(repo: Repo, command: str, **more: Any) -> str:
     opened = open_repository(repo.path, os.environ)
     try:
         arguments = {"command": command, "path": "/memories/memory/a.md", **more}
-        return memory_tool(opened, Config(on_secret="mask"), arguments, read_only=False).text
+        return memory_tool(opened, Config(on_secret="mask"), arguments).text
     finally:
         opened.close()
 
