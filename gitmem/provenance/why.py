@@ -152,39 +152,53 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     ledger = ledger_of(repo, _until_promoted(matching, commit, text_hash(fact.text)))
     del matching  # ends Git's search
     checks = Checks(repo, head, ledger, config.memory_paths, whole=False)
-    version = FactVersion(repo, path, fact, lambda: commits)
+    answer = _fact_answer(checks, path, fact, commits, commit)
+    answer = replace(answer, notes=(*notes, *answer.notes), code=_code(repo, fact, rev))
+    older = [value for key, value in fact.meta if key == "supersedes"]
+    answer = _with_links(repo, config, answer, replaced_facts(repo, path, older, commit), rev, now)
+    return _without_forgotten(_with_linkers(answer, fact, checks.attributor), repo)
+
+
+def _fact_answer(
+    checks: Checks, path: str, fact: Fact, commits: list[Commit], newest: Commit | None
+) -> Answer:  # fmt: skip
+    """The answer about a fact, without its cited code and its links. `commits`: those that last touched its lines, []
+    if a line is not committed; `newest`: of them, None for none."""
+    version = FactVersion(checks.repo, path, fact, lambda: commits)
     if commits:
         version = judged_version(checks, version)
     attribution = checks.attributor.attribution(
         version.path, version.fact, lambda: version.line_commit() if commits else None
     )
-    written_by = commit
-    if kind(path) in LASTING and (writer := writers(repo, head, [fact]).get(fact.id)):
+    written_by = newest
+    if kind(path) in LASTING and (writer := writers(checks.repo, checks.tip, [fact]).get(fact.id)):
         written_by = writer.commit
     origin, block = _recording_commit(attribution, fact, written_by)
-    notes += _notes(checks.attributor, attribution, origin, commit, version.archiving)
     problems = list(checks.problems(version.fact, attribution))
-    if commit is not None:
+    if newest is not None:
         problems += checks.policy_problems(version.path, version.fact, attribution, version.line_commit)
-    problem = attribution.problem or next((problem.message for problem in problems), "")
     sources = attribution.sources
     if problems:
         sources = tuple(with_verification(source, supported=False) for source in sources)
     answer = _answer(path, fact, origin, block)
-    reviewer_names = list(answer.reviewers)
-    if origin and (merge := reviewed_merge(repo, head, origin)):
+    return replace(
+        answer, reviewers=_with_merge_reviewers(checks, answer.reviewers, origin), sources=sources,
+        support=attribution.support, words=attribution.words, edit=attribution.edit,
+        problem=attribution.problem or next((problem.message for problem in problems), ""),
+        edited=tuple(attribution.edit.values(version.fact)) if attribution.edit else (),
+        notes=tuple(_notes(checks.attributor, attribution, origin, newest, version.archiving)),
+        session=fact.get("session"), turn=fact.get("turn"),
+    )  # fmt: skip
+
+
+def _with_merge_reviewers(checks: Checks, names: Sequence[str], origin: Commit | None) -> tuple[str, ...]:
+    """The names of reviewers, each once, with those of the merge that brought the commit `origin` in."""
+    all_names = list(names)
+    if origin and (merge := reviewed_merge(checks.repo, checks.tip, origin)):
         from gitmem.gate.withholding import name_for_model
 
-        reviewer_names += map(name_for_model, reviewers(merge))
-    answer = replace(
-        answer, reviewers=tuple(dict.fromkeys(reviewer_names)), sources=sources, support=attribution.support,
-        words=attribution.words, problem=problem, edit=attribution.edit, notes=tuple(notes),
-        edited=tuple(attribution.edit.values(version.fact)) if attribution.edit else (),
-        session=fact.get("session"), turn=fact.get("turn"), code=_code(repo, fact, rev),
-    )  # fmt: skip
-    older = [value for key, value in fact.meta if key == "supersedes"]
-    answer = _with_links(repo, config, answer, replaced_facts(repo, path, older, commit), rev, now)
-    return _without_forgotten(_with_linkers(answer, fact, checks.attributor), repo)
+        all_names += map(name_for_model, reviewers(merge))
+    return tuple(dict.fromkeys(all_names))
 
 
 def _blamed_commits(repo: Repository, path: str, fact: Fact, rev: str) -> list[Commit]:
