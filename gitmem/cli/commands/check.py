@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
 
 import click
 
@@ -23,19 +23,6 @@ from gitmem.messages import Message
 from gitmem.plural import counted
 
 
-class CheckOptions(NamedTuple):
-    """The files and options of one check, as `git mem check -h` has them. `paths`: () for all files. `base`: a
-    revision, "" for all that is false at HEAD. `form`: `--format`."""
-
-    paths: tuple[str, ...]
-    base: str
-    suspect: bool
-    fix: bool
-    new_baseline: bool
-    form: str
-    as_json: bool
-
-
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
@@ -50,7 +37,9 @@ class CheckOptions(NamedTuple):
     help="SARIF 2.1.0, or annotations of a GitHub workflow.",
 )  # fmt: skip
 @json_option
-def command(**arguments: Any) -> int:
+def command(
+    paths: tuple[str, ...], base: str, suspect: bool, fix: bool, new_baseline: bool, form: str, as_json: bool
+) -> int:  # fmt: skip
     """Say which lines the code has left behind.
 
     Compares what memory and agents' instructions at HEAD say of paths, commands, names, versions and ports, and the
@@ -61,24 +50,23 @@ def command(**arguments: Any) -> int:
     git mem check
     git mem check --base origin/main
     """
-    options = CheckOptions(**arguments)
-    if options.fix and (options.base or options.new_baseline):
+    if fix and (base or new_baseline):
         raise UsageError("--fix goes without --base and --new-baseline")
     repo, config = open_here()
-    findings, claims, notes = _findings(repo, config, options)
+    findings, claims, notes = _findings(repo, config, paths, base, suspect=suspect, new_baseline=new_baseline)
     for note in notes:
         say(f"note: {note}")
-    if options.fix:
+    if fix:
         findings = _fix(repo, findings)
-    if options.new_baseline:
+    if new_baseline:
         baseline.write(repo, findings)
         say(f"{baseline.PATH}: {counted(len(findings), 'finding')}; commit it")
         return Exit.DONE
-    if options.as_json:
+    if as_json:
         write_json({"findings": findings})
-    elif options.form == "sarif":
+    elif form == "sarif":
         page(as_sarif(findings, __version__))
-    elif options.form == "github":
+    elif form == "github":
         write(as_annotations(findings, escape))
     else:
         write("".join(_line(finding) for finding in findings))
@@ -86,14 +74,17 @@ def command(**arguments: Any) -> int:
     return Exit.findings_if(any(finding.sure and finding.state is State.GONE for finding in findings))
 
 
-def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[list[Finding], int, list[str]]:
+def _findings(
+    repo: Repository, config: Config, paths: Sequence[str], base: str, *, suspect: bool, new_baseline: bool
+) -> tuple[list[Finding], int, list[str]]:
     """(the findings to report, the number of claims about files that were checked, notes on what could not be checked).
     Without --base these are all claims of HEAD that are wrong; with it, those that became wrong since."""
     head = repo.head()
     if head is None:
         return [], 0, ["there is no commit yet"]
-    base = repo.resolve(options.base) if options.base else ""
-    paths = [path.strip("/").removeprefix("./") for path in options.paths]
+    if base:
+        base = repo.resolve(base)
+    paths = [path.strip("/").removeprefix("./") for path in paths]
     texts = documents.read(repo, head, config.memory_daily, paths)
     for path in paths:
         if not any(f"{entry.path}/".startswith(f"{path}/") for entry in texts.entries):
@@ -102,8 +93,8 @@ def _findings(repo: Repository, config: Config, options: CheckOptions) -> tuple[
         findings, notes = became_false(repo, repo.merge_base(base, head) or base, head, texts)
         return findings, len(texts.claims), [*texts.notes, *notes]
     checked = check(repo, head, texts)
-    accepted = frozenset() if options.new_baseline else baseline.read(repo, head)
-    chosen = (finding for finding in checked.findings if finding.sure or options.suspect)
+    accepted = frozenset() if new_baseline else baseline.read(repo, head)
+    chosen = (finding for finding in checked.findings if finding.sure or suspect)
     findings = [finding for finding in chosen if key_of(finding) not in accepted]
     return findings, checked.claims, checked.notes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping
 
 import click
 
@@ -16,21 +16,6 @@ from gitmem.git.opening import Repository
 from gitmem.plural import counted
 from gitmem.provenance import corrections
 from gitmem.provenance.facts_of_source import By, Selector
-
-
-class RevertOptions(NamedTuple):
-    """The options of one revert, as `git mem revert -h` has them. Exactly one of `source`, `rev` (`--commit`), `agent`,
-    `session` and `origin` has a text; the others are None."""
-
-    source: str | None
-    rev: str | None
-    agent: str | None
-    session: str | None
-    origin: str | None
-    reason: str
-    dry_run: bool
-    colour: str
-    as_json: bool
 
 
 @click.command()
@@ -48,7 +33,10 @@ class RevertOptions(NamedTuple):
 @click.option("--dry-run", is_flag=True, help="Say what would go, change nothing.")
 @colour_option
 @json_option
-def command(**arguments: Any) -> None:
+def command(
+    source: str | None, rev: str | None, agent: str | None, session: str | None, origin: str | None, reason: str,
+    dry_run: bool, colour: str, as_json: bool,
+) -> None:  # fmt: skip
     """Remove all facts that derive from one source, in one commit.
 
     They are not promoted again. A fact that had superseded another one gives that one back. Give one of the options
@@ -58,33 +46,23 @@ def command(**arguments: Any) -> None:
     git mem revert --source memory/2026-02-05.md:12-14
     git mem revert --agent codex --dry-run
     """
-    options = RevertOptions(**arguments)
     repo, config = open_here()
-    selector = _selector(options, repo)
-    correction = without_secret_lines(
-        corrections.revert(repo, config, selector, options.reason, dry_run=options.dry_run)
-    )
-    if options.as_json:
+    values = {By.SOURCE: source, By.COMMIT: rev, By.AGENT: agent, By.SESSION: session, By.ORIGIN: origin}
+    selector = _selector(repo, {kind: value for kind, value in values.items() if value})
+    correction = without_secret_lines(corrections.revert(repo, config, selector, reason, dry_run=dry_run))
+    if as_json:
         write_json(correction)
     else:
-        _show(correction, selector, options)
+        _show(correction, selector, uses_colour(colour), dry_run)
 
 
-def _selector(options: RevertOptions, repo: Repository) -> Selector:
-    """The source that the options name: a file or lines of it, a commit, an agent, a session or an origin. Raises
-    UsageError unless they name exactly one, UnknownRevision for an unknown commit, and what `places.parse_lines` raises
-    for an invalid place."""
-    values = {
-        By.SOURCE: options.source,
-        By.COMMIT: options.rev,
-        By.AGENT: options.agent,
-        By.SESSION: options.session,
-        By.ORIGIN: options.origin,
-    }
-    chosen = [(kind, value) for kind, value in values.items() if value]
+def _selector(repo: Repository, chosen: Mapping[By, str]) -> Selector:
+    """The source that the options `chosen` name: a file or lines of it, a commit, an agent, a session or an origin.
+    Raises UsageError unless they name exactly one, UnknownRevision for an unknown commit, and what `places.parse_lines`
+    raises for an invalid place."""
     if len(chosen) != 1:
         raise UsageError("name one of --source, --commit, --agent, --session, --origin", "git mem revert -h")
-    kind, value = chosen[0]
+    ((kind, value),) = chosen.items()
     if kind is By.SOURCE:
         path, first, last = parse_lines(repo, value)
         return Selector(kind, path, (first, last))
@@ -93,22 +71,22 @@ def _selector(options: RevertOptions, repo: Repository) -> Selector:
     return Selector(kind, value)
 
 
-def _show(correction: corrections.Correction, selector: Selector, options: RevertOptions) -> None:
+def _show(correction: corrections.Correction, selector: Selector, in_colour: bool, dry_run: bool) -> None:
     """Print each removed fact and the fact that was restored for it; on standard error how many were removed."""
-    in_colour, rows = uses_colour(options.colour), []
+    rows = []
     for item in correction.removals:
         place = f"{paint(escape(item.path, ''), 'path', in_colour)}:{paint(str(item.fact.line), 'line', in_colour)}"
         rows.append(f"{place}: {paint('-', 'bad', in_colour)} {escape(item.fact.text, '')}\n")
         if item.restored:
             rows.append(f"{place}: {paint('+', 'good', in_colour)} {escape(item.restored, '')}\n")
-    if options.dry_run:
+    if dry_run:
         page("".join(rows))
     else:
         write("".join(rows))
     facts = counted(len(correction.removals), "fact")
     if not correction.removals:
         say(f"no fact comes from {selector}")
-    elif options.dry_run:
+    elif dry_run:
         say(f"{facts} would go; nothing was changed")
     else:
         they = "it" if len(correction.removals) == 1 else "they"
