@@ -254,9 +254,8 @@ def explain_line(pool: RepositoryPool, arguments: mcp_tools.Why) -> str:
     origin = ", ".join(one_line(str(word)) for word in words if word)
     commit = f"commit {one_line(str(value['commit']))[:12]}" if value["commit"] else "not committed yet"
     parts.append(f"Written: {commit}{', ' if origin else ''}{origin}.")
-    for name in ("agent", "model", "reason", "session", "turn"):
-        if value.get(name):
-            parts.append(f"{name.capitalize()}: {one_line(str(value[name]))}")
+    named = [name for name in ("agent", "model", "reason", "session", "turn") if value.get(name)]
+    parts += [f"{name.capitalize()}: {one_line(str(value[name]))}" for name in named]
     parts.append(f"Support: {one_line(support)} ({SUPPORT.get(support, 'see docs')}).")
     if value["problem"]:
         parts.append(f"Problem: {one_line(str(value['problem']))}")

@@ -171,8 +171,7 @@ def render(result: Answer, query: str, in_colour: bool, *, scored: bool = False,
             place = f"commit {paint(hit.commit[:12], 'path', in_colour)}"
         about = _notes(hit, scored=scored)
         rows.append(place + (paint(f"  {escape(' · '.join(about), '')}", "dim", in_colour) if about else ""))
-        for line in excerpt(hit.text, query):
-            rows.append("    " + _with_marks(escape(line, "\t"), marks, in_colour))
+        rows += ["    " + _with_marks(escape(line, "\t"), marks, in_colour) for line in excerpt(hit.text, query)]
         for source in hit.sources:
             rows += _source(source, query, marks, in_colour)
         if hit.explain and explained:
@@ -217,9 +216,8 @@ def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, in_co
     most."""
     lines = line_range(source.start_line, source.end_line)
     rows = [paint(f"    from {escape(source.path, '')}:{lines}", "dim", in_colour)]
-    for line in excerpt(source.text, query)[:MAX_SOURCE_LINES] if source.text else []:
-        rows.append("      " + _with_marks(escape(line, "\t"), marks, in_colour))
-    return rows
+    lines_shown = excerpt(source.text, query)[:MAX_SOURCE_LINES] if source.text else []
+    return rows + ["      " + _with_marks(escape(line, "\t"), marks, in_colour) for line in lines_shown]
 
 
 def _with_marks(line: str, marks: re.Pattern[str] | None, in_colour: bool) -> str:
