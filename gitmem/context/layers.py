@@ -456,9 +456,7 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
     parts = []
     valid_by_path: dict[str, list[Piece]] = {}
     for hit in hits:
-        layer = layer_of(hit.path)
-        if hit.commit:
-            layer = Layer.HISTORY
+        layer = Layer.HISTORY if hit.commit else layer_of(hit.path)
         if layer is None:
             continue
         weight = memory.weights.relevance(hit.score, hit.day, hit.importance, memory.lapsed.day)
@@ -468,38 +466,47 @@ def recalled_parts(hits: Iterable[RecalledHit], memory: ScopeMemory, limits: Sta
             continue
         if hit.path not in valid_by_path and (document := memory.read(hit.path)) is not None:
             valid_by_path[hit.path] = valid_pieces(document, memory.lapsed)
+        part = Part(
+            layer, hit.heading or hit.path, "", weight, hit.path, scope=memory.scope, trust=hit.trust, names=hit.names,
+            day=hit.day,
+        )  # fmt: skip
         if hit.path in valid_by_path:
-            candidates = pieces_.pieces_at(valid_by_path[hit.path], hit.start_line, hit.end_line)
-        else:  # the files of this memory cannot be read here
-            candidates = list(pieces_.pieces_of_text(hit.text, hit.heading))
-        fitting = limits.best_fitting(candidates, layer)
-        if not fitting:
-            continue
-        part = with_pieces(
-            Part(
-                layer,
-                hit.heading or hit.path,
-                "",
-                weight,
-                hit.path,
-                scope=memory.scope,
-                trust=hit.trust,
-                names=hit.names,
-                day=hit.day,
-            ),
-            fitting,
-        )
-        offset = 0 if hit.path in valid_by_path else 1 - hit.start_line
-        lines = {piece.first for piece in fitting}
-        part = replace(part, until=tuple((line + offset, day) for line, day in hit.until if line + offset in lines))
-        if hit.path not in valid_by_path:
-            part = replace(part, start_line=hit.start_line, end_line=hit.end_line)
-            if hit.code:
-                part = replace(part, code=((fitting[0].first, hit.code),))
-        elif fitting[-1].last < candidates[-1].last:
-            part = replace(part, cut_to_line=candidates[-1].last)
-        parts.append(part)
+            parts += _part_of_file(part, hit, valid_by_path[hit.path], limits)
+        else:
+            parts += _part_of_hit_text(part, hit, limits)
     return parts
+
+
+def _part_of_file(part: Part, hit: RecalledHit, valid: Sequence[Piece], limits: StatementLimits) -> list[Part]:
+    """The part with the statements of a file that the lines of a hit belong to, as far as they fit; [] without any.
+    `valid`: the statements of the file that hold."""
+    candidates = pieces_.pieces_at(valid, hit.start_line, hit.end_line)
+    fitting = limits.best_fitting(candidates, part.layer)
+    if not fitting:
+        return []
+    lines = {piece.first for piece in fitting}
+    cut_to_line = 0
+    if fitting[-1].last < candidates[-1].last:
+        cut_to_line = candidates[-1].last
+    until = tuple((line, day) for line, day in hit.until if line in lines)
+    return [replace(with_pieces(part, fitting), until=until, cut_to_line=cut_to_line)]
+
+
+def _part_of_hit_text(part: Part, hit: RecalledHit, limits: StatementLimits) -> list[Part]:
+    """The part with the statements of a hit's own text, as far as they fit, for a memory whose files cannot be read
+    here; [] without any."""
+    fitting = limits.best_fitting(list(pieces_.pieces_of_text(hit.text, hit.heading)), part.layer)
+    if not fitting:
+        return []
+    lines = {piece.first for piece in fitting}  # of the text, whose first line is line 1
+    numbered = ((line - hit.start_line + 1, day) for line, day in hit.until)
+    part = replace(
+        with_pieces(part, fitting), until=tuple((line, day) for line, day in numbered if line in lines),
+        start_line=hit.start_line, end_line=hit.end_line,
+    )  # fmt: skip
+    if hit.code:
+        part = replace(part, code=((fitting[0].first, hit.code),))
+    return [part]
 
 
 def _commit_parts(hit: RecalledHit, memory: ScopeMemory, weight: float, limits: StatementLimits) -> list[Part]:

@@ -75,10 +75,9 @@ def fit(
     comes before all other answers. `characters`: the hard limit of characters if `total` was lowered because of it, for
     messages; else 0. `waiting_memory`: parts that are not selected here, but for which instruction files leave room.
     """
-    limits = measure.limits
     selection = Selection(pinned_offered=sum(1 for part in parts if is_pinned_fact(part)))
     offered = len(parts)
-    parts = _within_layer_limits(parts, limits, selection)
+    parts = _within_layer_limits(parts, measure.limits, selection)
     pinned = [part for part in parts if part.layer is Layer.PINNED]
     answers = [part for part in parts if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
     answers += waiting_memory
@@ -96,25 +95,32 @@ def fit(
     waiting = _fill(ranked, remaining, selection, reserved)
     reason = OVER_CHARACTERS if characters else OVER
     selection.dropped += [(part, reason) for part in waiting]
-    for part in (part for part in parts if part.layer is Layer.SUMMARY):
-        token_limit = min(remaining.left - remaining.around(part), limits[Layer.SUMMARY].tokens or remaining.left)
-        text = _first_lines(part.content, token_limit, measure.count)
+    _fit_summary([part for part in parts if part.layer is Layer.SUMMARY], remaining, selection, reason)
+    left_out_count = sum(1 for _, reason in selection.dropped if reason in NO_ROOM)
+    if left_out_count and characters:
+        words = Message("limit of {} characters: {} of {} parts left out", characters, left_out_count, offered)
+        selection.limits.append(words)
+    elif left_out_count:
+        words = Message("budget of {} tokens: {} of {} parts left out", total, left_out_count, offered)
+        selection.limits.append(words)
+    order = {id(part): index for index, part in enumerate(selection.kept)}
+    selection.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
+    return selection
+
+
+def _fit_summary(parts: Iterable[Part], remaining: _Budget, selection: Selection, reason: str) -> None:
+    """Add the first lines of the summary that fit the rest of the budget to `selection.kept`, or the summary with
+    `reason` to `selection.dropped`. A message says if it was cut."""
+    for part in parts:
+        layer_limit = remaining.measure.limits[Layer.SUMMARY].tokens or remaining.left
+        token_limit = min(remaining.left - remaining.around(part), layer_limit)
+        text = _first_lines(part.content, token_limit, remaining.measure.count)
         if text:
             selection.kept.append(replace(part, content=text))
         else:
             selection.dropped.append((part, reason))
         if len(text) < len(part.content):
             selection.limits.append("summary: cut" if text else "summary: left out")
-    left_out_count = sum(1 for _, reason in selection.dropped if reason in NO_ROOM)
-    if left_out_count:
-        if characters:
-            words = Message("limit of {} characters: {} of {} parts left out", characters, left_out_count, offered)
-        else:
-            words = Message("budget of {} tokens: {} of {} parts left out", total, left_out_count, offered)
-        selection.limits.append(words)
-    order = {id(part): index for index, part in enumerate(selection.kept)}
-    selection.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
-    return selection
 
 
 def cost_of(parts: Iterable[Part], measure: Measure) -> int:
@@ -217,7 +223,7 @@ def _within_layer_limits(
     parts: Sequence[Part], limits: Mapping[Layer, LayerLimits], selection: Selection
 ) -> list[Part]:
     """The most relevant parts of each layer, up to its `max_parts`, in the order given. The others are added to
-    `done.dropped`."""
+    `selection.dropped`."""
     ranked = sorted(range(len(parts)), key=lambda index: (-parts[index].relevance, index))
     counts: dict[Layer, int] = {}
     kept: set[int] = set()
@@ -239,8 +245,8 @@ def is_pinned_fact(part: Part) -> bool:
 def _fit_pinned(
     parts: Sequence[Part], answers: Sequence[Part], total: int, measure: Measure, selection: Selection, characters: int
 ) -> list[Part]:
-    """The pinned parts that fit their budget, in the order given. The others are added to `done.dropped`, and a message
-    that names them and the files that were cut to `done.limits`.
+    """The pinned parts that fit their budget, in the order given. The others are added to `selection.dropped`, and a message
+    that names them and the files that were cut to `selection.limits`.
 
     Facts come first, but FILES_SHARE is reserved for instruction files. Files leave OTHERS_SHARE of what facts leave of
     `total` to `answers`, as far as these need it. Small files go in whole; larger files share the rest equally, each
@@ -322,10 +328,10 @@ def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = (
 
 
 def _fill(parts: Sequence[Part], remaining: _Budget, selection: Selection, reserved: int) -> list[Part]:
-    """Add the parts that fit to `done.kept`, in order, and return the parts that find no room.
+    """Add the parts that fit to `selection.kept`, in order, and return the parts that find no room.
 
-    A repeated part, or one over its layer's budget, is added to `done.dropped` instead. `reserved`: tokens that only
-    MEMORY.md may take in the first pass; a second pass gives the rest of them to the other parts.
+    A repeated part, or one over its layer's budget, is added to `selection.dropped` instead. `reserved`: tokens that
+    only MEMORY.md may take in the first pass; a second pass gives the rest of them to the other parts.
     """
     spent: dict[Layer, int] = {}
     included: list[Part] = list(selection.kept)

@@ -103,7 +103,9 @@ def target_path(to: str, kind: str, text: str, daily_path: str) -> str:
     if to != "auto":
         return to
     if kind == "lesson":
-        return "TOOLS.md" if "`" in text else "AGENTS.md"
+        if "`" in text:
+            return "TOOLS.md"
+        return "AGENTS.md"
     if kind in LASTING:
         return "MEMORY.md"
     return daily_path

@@ -143,7 +143,7 @@ def test_every_line_belongs_to_exactly_one_statement_in_order(rows: list[str]) -
     found = read(rows)
     assert [number for one in found for number in range(one.first, one.last + 1)] == list(range(1, len(rows) + 1))
     for at, one in enumerate(found):
-        assert one.parent < at and (one.parent < 0 or found[one.parent].form is Form.ITEM)
+        assert one.parent is None or (0 <= one.parent < at and found[one.parent].form is Form.ITEM)
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=300))
