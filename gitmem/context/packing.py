@@ -245,8 +245,8 @@ def is_pinned_fact(part: Part) -> bool:
 def _fit_pinned(
     parts: Sequence[Part], answers: Sequence[Part], total: int, measure: Measure, selection: Selection, characters: int
 ) -> list[Part]:
-    """The pinned parts that fit their budget, in the order given. The others are added to `selection.dropped`, and a message
-    that names them and the files that were cut to `selection.limits`.
+    """The pinned parts that fit their budget, in the order given. The others are added to `selection.dropped`, and a
+    message that names them and the files that were cut to `selection.limits`.
 
     Facts come first, but FILES_SHARE is reserved for instruction files. Files leave OTHERS_SHARE of what facts leave of
     `total` to `answers`, as far as these need it. Small files go in whole; larger files share the rest equally, each

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from gitmem.context import packing
 from gitmem.context.context_request import ContextRequest, Scope
@@ -45,14 +46,24 @@ def fit_limits(
     return selection, text
 
 
+class _Attempt(NamedTuple):
+    """A selection and its text. `too_large`: the text has too many tokens. `too_long`: it has too many characters."""
+
+    selection: packing.Selection
+    text: str
+    too_large: bool
+    too_long: bool
+
+    @property
+    def fits(self) -> bool:
+        """Whether the text fits both limits."""
+        return not (self.too_large or self.too_long)
+
+
 def _shrink(
-    parts: Sequence[Part],
-    remaining_tokens: int,
-    request: ContextRequest,
-    select: Fit,
-    detail: Detail,
+    parts: Sequence[Part], remaining_tokens: int, request: ContextRequest, select: Fit, detail: Detail,
     render_selection: Render,
-) -> tuple[packing.Selection, str]:
+) -> tuple[packing.Selection, str]:  # fmt: skip
     """(the selection that fits both limits, its text). The text is rendered and measured again with fewer and fewer
     tokens for the parts.
 
@@ -60,11 +71,9 @@ def _shrink(
     parts of CUT_LAST.
     """
     turns = [part for part in parts if part.layer is Layer.RECENT]
-    frame = request.count_tokens('<recent who="user">\n</recent>')
 
-    def attempt(total: int, recent: int, characters: int) -> tuple[packing.Selection, str, bool, bool]:
-        """(the selection for `total` tokens beside the last `recent` turns, its text, whether the text has too many
-        tokens, whether it has too many characters)."""
+    def attempt(total: int, recent: int, characters: int) -> _Attempt:
+        """The selection for `total` tokens beside the last `recent` turns."""
         dropped = turns[: len(turns) - recent]
         dropped_ids = set(map(id, dropped))
         selection = select([part for part in parts if id(part) not in dropped_ids], total, characters)
@@ -74,40 +83,52 @@ def _shrink(
                 Message("limit of {} characters: {} of {} recent turns left out", characters, len(dropped), len(turns))
             )
         text = render_selection(selection, detail) if selection.kept else ""
-        beside = sum(part.tokens + frame for part in selection.kept if part.layer is Layer.RECENT)
-        too_large = request.count_tokens(text) - beside > request.budget and any(
-            p.layer is not Layer.RECENT for p in selection.kept
-        )
-        return selection, text, too_large, 0 < request.max_characters < len(text)
+        return _measured(selection, text, request)
 
-    selection, text, too_large, too_long = attempt(remaining_tokens, len(turns), 0)
-    if not (too_large or too_long):
-        return selection, text
-    hard = request.max_characters if too_long else 0
-    measure = packing.Measure(
-        request.layer_limits, request.count_tokens, lambda part: render_group([part], {}, bare=True)
-    )
-    must = packing.cost_of((part for part in selection.kept if part.layer in CUT_LAST), measure)
-    must = max(0, min(must, remaining_tokens))
+    tried = attempt(remaining_tokens, len(turns), 0)
+    if tried.fits:
+        return tried.selection, tried.text
+    hard = request.max_characters if tried.too_long else 0
+    must = _tokens_cut_last(tried.selection, request, remaining_tokens)
     steps = [(must, remaining_tokens, len(turns))]
     if hard:
         steps += [(must, must + 1, recent) for recent in range(len(turns) - 1, -1, -1)]
     steps += [(0, must, 0 if hard else len(turns))]
     for fitting, exceeding, recent in steps:
-        selection, text, too_large, too_long = attempt(fitting, recent, hard)
-        if too_large or too_long:
-            if too_long:
+        best = attempt(fitting, recent, hard)
+        if not best.fits:
+            if best.too_long:
                 hard = request.max_characters
             continue
         while fitting + 1 < exceeding:
             middle = (fitting + exceeding) // 2
-            tried, tried_text, too_large, too_long = attempt(middle, recent, hard)
-            if too_large or too_long:
-                exceeding = middle
+            tried = attempt(middle, recent, hard)
+            if tried.fits:
+                fitting, best = middle, tried
             else:
-                fitting, selection, text = middle, tried, tried_text
-        return selection, text
-    return attempt(0, 0, request.max_characters)[:2]
+                exceeding = middle
+        return best.selection, best.text
+    last = attempt(0, 0, request.max_characters)
+    return last.selection, last.text
+
+
+def _measured(selection: packing.Selection, text: str, request: ContextRequest) -> _Attempt:
+    """The selection with its text, measured by the limits of the request. Recent turns count no tokens."""
+    frame = request.count_tokens('<recent who="user">\n</recent>')
+    turns = [part for part in selection.kept if part.layer is Layer.RECENT]
+    beside = sum(part.tokens + frame for part in turns)
+    has_others = len(turns) < len(selection.kept)
+    too_large = has_others and request.count_tokens(text) - beside > request.budget
+    return _Attempt(selection, text, too_large, 0 < request.max_characters < len(text))
+
+
+def _tokens_cut_last(selection: packing.Selection, request: ContextRequest, remaining_tokens: int) -> int:
+    """The tokens of the selected parts of CUT_LAST, at most `remaining_tokens`."""
+    measure = packing.Measure(
+        request.layer_limits, request.count_tokens, lambda part: render_group([part], {}, bare=True)
+    )
+    must = packing.cost_of((part for part in selection.kept if part.layer in CUT_LAST), measure)
+    return max(0, min(must, remaining_tokens))
 
 
 def renderer(scopes: Sequence[Scope], commits: Mapping[str, str]) -> Render:
