@@ -21,7 +21,6 @@ from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.context.open_pairs import PairSource
 from gitmem.context.size_limits import UNCOMMITTED
 from gitmem.errors import GitMemError, OutsideRepository
-from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of
 from gitmem.git.unmerged import WorkTreeReader, our_versions
@@ -57,7 +56,7 @@ def project_scope(
         return Scope(name)
     ours = our_versions(repo)
     reader = WorkTreeReader(repo, ours)
-    present = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
+    present = {entry.path for entry in repo.staged() if entry.is_file} | set(repo.untracked())
     layout = layout_of(present, config.memory_paths)
     paths = tuple(sorted(path for path in present if is_memory(path, layout)))
     conflicts = [path for path in ours if is_memory(path, layout)]
@@ -111,7 +110,7 @@ def _commit_scope(
 ) -> Scope:
     """The scope of the memory files in the tree of `commit`; the work tree is not read. `history`: as in
     `project_scope`."""
-    entries = {e.path: e.oid for e in repo.entries(commit) if e.mode in (REGULAR, EXECUTABLE)}
+    entries = {e.path: e.oid for e in repo.entries(commit) if e.is_file}
     layout = layout_of(entries, config.memory_paths)
     paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
     sizes = repo.sizes([entries[path] for path in paths])
@@ -245,17 +244,9 @@ def _commit_hit(hit: hits.Hit) -> RecalledHit:
     commit_line = f"{repository}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
     return RecalledHit(
-        "",
-        0,
-        0,
-        "",
-        text,
-        hit.score,
-        iso_day(hit.date),
-        commit=hit.commit,
-        commit_line=commit_line,
-        subject=hit.subject,
-    )
+        path="", start_line=0, end_line=0, heading="", text=text, score=hit.score, day=iso_day(hit.date),
+        commit=hit.commit, commit_line=commit_line, subject=hit.subject,
+    )  # fmt: skip
 
 
 def _importance(lines: Sequence[str]) -> float:

@@ -41,6 +41,11 @@ class Entry(NamedTuple):
     mode: int
     oid: str
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file, and no link and no submodule."""
+        return self.mode in (REGULAR, EXECUTABLE)
+
 
 class Change(NamedTuple):
     """The difference of one path between two trees, or between a tree and Git's index.

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from gitmem import system
 from gitmem.config import Config
-from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.sparse_checkout import left_out
 from gitmem.git.unmerged import Ours, WorkTreeReader, our_versions
@@ -99,7 +98,7 @@ def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dic
 
     `extra`: the globs of `[memory] paths`.
     """
-    entries = {entry.path: entry.oid for entry in repo.entries(tree) if entry.mode in (REGULAR, EXECUTABLE)}
+    entries = {entry.path: entry.oid for entry in repo.entries(tree) if entry.is_file}
     kinds = {path: kind(path) for path in entries if path.endswith(".md")}
     if not extra and any(file_kind not in (Kind.OTHER, Kind.INSTRUCTIONS, Kind.MEMORY) for file_kind in kinds.values()):
         # The same answer as `is_memory` gives in a memory repository, but each path's kind is looked up once.
@@ -128,7 +127,7 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     layout = layout_of(files, extra)
     listed: set[str] = set()
     if layout.notes or (has_topics and not has_others and all("/" not in path for path in files)):
-        listed = {*(entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}
+        listed = {*(entry.path for entry in repo.staged() if entry.is_file), *repo.untracked()}
         if not layout.notes:
             layout = layout_of(listed, extra)
     if layout.notes:

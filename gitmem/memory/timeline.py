@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from gitmem.daily_logs import agent_of, log_day
 from gitmem.errors import OutsideRepository
-from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.git.unmerged import WorkTreeReader
 from gitmem.json_values import json_keys
@@ -181,7 +180,7 @@ def _listed(repo: Repository, rev: str, is_wanted: Callable[[str], bool], *, any
         if not rev:
             return []
         entries = repo.entries(rev)
-        files = [entry for entry in entries if entry.mode in (REGULAR, EXECUTABLE)]
+        files = [entry for entry in entries if entry.is_file]
         return [(entry.path, entry.oid) for entry in files if is_wanted(entry.path)]
     untracked = repo.untracked([] if anywhere else ["memory", "MEMORY.md", ".claude"])
     paths = {*(entry.path for entry in repo.staged()), *untracked}

@@ -20,7 +20,6 @@ from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.policy import Policy
 from gitmem.git.branch_worktree import branch_tip, bring_up_to_date, detached_worktree, updated_branch_worktree
 from gitmem.git.commit import ensure_can_commit
-from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, text_at
 from gitmem.git.worktree import locked
@@ -232,7 +231,7 @@ def _pair_filter(repo: Repository, base: str, reverted: Declined) -> Callable[[F
         return lambda fact, other: not reverted.has_pair(fact.id, other.id)
     entry = next((entry for entry in repo.entries(base, [MEMORY]) if entry.path == MEMORY), None)
     data = b""
-    if entry is not None and entry.mode in (REGULAR, EXECUTABLE):
+    if entry is not None and entry.is_file:
         data = repo.read(entry.oid)
     base_facts = {(fact.id, fact.trail) for fact in facts.parse(data).facts}
 
@@ -303,7 +302,7 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
     stops). `known`: the facts of MEMORY.md. Only old months count (`stale_month`). Episodes that are the same in the
     commit `base`, and those that a digest cites, are left out. Raises ModelUnavailable as `make_digest`."""
     place = run.place
-    entries = [entry for entry in place.entries(head, ["memory"]) if entry.mode in (REGULAR, EXECUTABLE)]
+    entries = [entry for entry in place.entries(head, ["memory"]) if entry.is_file]
     base_oids: dict[str, str] = {}
     if base:
         base_oids = {entry.path: entry.oid for entry in place.entries(base, ["memory"])}

@@ -15,7 +15,7 @@ from datetime import datetime
 from gitmem.daily_logs import log_day
 from gitmem.errors import UnknownRevision
 from gitmem.gate.detectors.finding import Skipped
-from gitmem.git.objects import EXECUTABLE, REGULAR, Span
+from gitmem.git.objects import Span
 from gitmem.git.repository import Repository, read_small_blobs
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import decode, skip_reason
@@ -178,7 +178,7 @@ def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) 
 def _log_oids(repo: Repository, commit: str, daily: Sequence[str]) -> dict[str, str]:
     """Path -> oid of each daily log of a commit."""
     folders = [] if daily else ["memory"]
-    entries = [entry for entry in repo.entries(commit, folders) if entry.mode in (REGULAR, EXECUTABLE)]
+    entries = [entry for entry in repo.entries(commit, folders) if entry.is_file]
     return {entry.path: entry.oid for entry in entries if kind(entry.path) is Kind.DAILY or log_day(entry.path, daily)}
 
 
@@ -245,7 +245,7 @@ def _was_promoted(ledger: Ledger, digest: str) -> bool:
 def _archived(repo: Repository, head: str) -> list[Fact]:
     """The facts of the archives at `head`."""
     entries = [entry for entry in repo.entries(head, ["memory/archive"]) if kind(entry.path) is Kind.ARCHIVE]
-    contents = small_blobs(repo, (entry.oid for entry in entries if entry.mode in (REGULAR, EXECUTABLE)))
+    contents = small_blobs(repo, (entry.oid for entry in entries if entry.is_file))
     return [fact for data in contents.values() for fact in memory_facts.parse(data).facts]
 
 

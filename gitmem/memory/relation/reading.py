@@ -68,17 +68,8 @@ def read(text: str) -> Reading:
     plain, denied = _NO_ENDS[language].subn("", plain)
     cues = cues_of(plain, language)
     letters = _NO_LETTER.sub("", lower)
-    return Reading(
-        text,
-        all_tokens,
-        content,
-        language,
-        cues,
-        denied > 0,
-        _split(text, all_tokens, language),
-        letters,
-        _parts_of(content),
-    )
+    split = _split(text, all_tokens, language)
+    return Reading(text, all_tokens, content, language, cues, denied > 0, split, letters, _parts_of(content))
 
 
 def _parts_of(content: tuple[Token, ...]) -> frozenset[str]:
