@@ -364,10 +364,10 @@ def _parts_of_scope(
         for place in ((hit.path, line) for line in range(hit.start_line, hit.end_line + 1)):
             similarity[place] = max(hit.score, similarity.get(place, 0.0))
     parts = layers.working_parts(scope.values, shares[Layer.WORKING], count, lapsed)
-    parts += layers.pinned_parts(scope.read, instructions, lapsed, scope.name, files)
-    parts += layers.rule_parts(paths, scope.read, (*request.subjects, *request.staged), scope.name)
-    parts += layers.skill_parts(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
     memory = layers.ScopeMemory(scope.name, scope.read, lapsed, request.weights)
+    parts += layers.pinned_parts(memory, instructions, files)
+    parts += layers.rule_parts(memory, paths, (*request.subjects, *request.staged))
+    parts += layers.skill_parts(memory, paths, request.prompt or _last_user_text(request))
     facts = layers.memory_parts(memory, files, similarity, until)
     parts += facts[: layers.MAX_FACTS]
     if excess := facts[layers.MAX_FACTS :]:
@@ -381,7 +381,7 @@ def _parts_of_scope(
     parts += layers.recalled_parts(hits, memory, sizes)
     days = {path: log_day(path, scope.log_patterns) for path in paths}
     logs = {path: day for path, day in days.items() if day}
-    parts += layers.log_parts(logs, scope.read, lapsed, shares[Layer.DAILY].part_tokens, count, scope.name)
+    parts += layers.log_parts(memory, logs, shares[Layer.DAILY].part_tokens, count)
     parts, hidden = folder_preference.prefer_nearest(parts, scope.read, request.subject_folders, scope.own_folders)
     left_out.dropped.extend(hidden)
     return with_said_marks(with_cited_code(parts, scope.cited_code), scope.read), chunks

@@ -192,7 +192,7 @@ def is_fact_file(path: str) -> bool:
     return path in MEMORY or path.endswith("/MEMORY.md")
 
 
-def lapsed_statements(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> LapsedFacts:
+def lapsed_statements(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str]) -> LapsedFacts:
     """The statements of a memory that ended, were replaced or were forgotten, by its MEMORY.md files and its archive.
 
     `paths`: the memory's files. `forgotten`: ids of forgotten texts.
@@ -213,9 +213,7 @@ def _statements_of(read: Read, paths: Iterable[str]) -> list[Statement]:
     return statements
 
 
-def pinned_parts(
-    read: Read, instructions: Sequence[str], lapsed: LapsedFacts, scope: str = "project", facts_in: Sequence[str] = ()
-) -> list[Part]:
+def pinned_parts(memory: ScopeMemory, instructions: Sequence[str], facts_in: Sequence[str]) -> list[Part]:
     """The parts that are always in a context: each file of `instructions` whole, and each pinned fact of `facts_in`.
 
     `instructions`: paths of instruction files such as SOUL.md, without those that the host loads. A file that is still
@@ -223,16 +221,22 @@ def pinned_parts(
     """
     parts: list[Part] = []
     for path in instructions:
-        document = read(path)
-        if document is not None:
-            text, first, last = _body(document)
-            if text and not is_unfilled(path, text):
-                ends = _statement_ends(document)
-                parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, statement_ends=ends))
-    for path, piece in _valid_facts(read, lapsed, facts_in):
+        document = memory.read(path)
+        if document is not None and not is_unfilled(path, _body(document)[0]):
+            whole = _whole_file(Part(Layer.PINNED, path, "", 1.0, scope=memory.scope), document)
+            parts += [replace(part, statement_ends=_statement_ends(document)) for part in whole]
+    for path, piece in _valid_facts(memory.read, memory.lapsed, facts_in):
         if facts.pinned(facts.fact_of(piece.statement)):
-            parts.append(with_pieces(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=scope), [piece]))
+            parts.append(with_pieces(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=memory.scope), [piece]))
     return parts
+
+
+def _whole_file(part: Part, document: Document) -> list[Part]:
+    """The part with the text of a file without its front matter; [] for a file without text there."""
+    text, first, last = _body(document)
+    if not text:
+        return []
+    return [replace(part, content=text, path=document.path, start_line=first, end_line=last)]
 
 
 def _statement_ends(document: Document) -> tuple[int, ...]:
@@ -299,13 +303,13 @@ def summary_parts(text: str) -> list[Part]:
 
 
 def working_parts(
-    values: Iterable[tuple[str, str]], limits: LayerLimits, count: Count, lapsed: LapsedFacts | None = None
+    values: Iterable[tuple[str, str]], limits: LayerLimits, count: Count, lapsed: LapsedFacts
 ) -> list[Part]:
-    """One part for each working value (key, text) that is not lapsed, in order. `lapsed`: None if none has lapsed. A
-    text is cut to `limits.part_tokens` tokens, or to 1,000 if there is no limit."""
+    """One part for each working value (key, text) that is not lapsed, in order. A text is cut to `limits.part_tokens`
+    tokens, or to 1,000 if there is no limit."""
     parts = []
     for key, value in values:
-        if lapsed is not None and state.state_of_text(value, lapsed) is not State.HOLDS:
+        if state.state_of_text(value, lapsed) is not State.HOLDS:
             continue
         text, token_limit = " ".join(value.split()), limits.part_tokens or 1_000
         if count(text) > token_limit:
@@ -376,7 +380,7 @@ def _label(piece: Piece) -> str:
     return next((topic for topic in reversed(piece.statement.above)), "")
 
 
-def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
+def rule_parts(memory: ScopeMemory, paths: Iterable[str], subjects: Sequence[str]) -> list[Part]:
     """One part for each rule file whose front matter key `paths` matches a subject or has `*`, or that lacks this key,
     by path. A file without text after its front matter makes no part.
 
@@ -384,15 +388,13 @@ def rule_parts(paths: Iterable[str], read: Read, subjects: Sequence[str], scope:
     """
     parts = []
     for path in sorted(paths):
-        document = read(path) if kind(path) is Kind.RULE else None
+        document = memory.read(path) if kind(path) is Kind.RULE else None
         if document is None:
             continue
         globs = items_of(document.front_matter.get("paths", ()))
-        matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
-        text, first, last = _body(document)
-        if matched and text:
+        if not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects):
             weight = 0.93 if globs else 0.9
-            parts.append(Part(Layer.RULE, path, text, weight, path, first, last, scope))
+            parts += _whole_file(Part(Layer.RULE, path, "", weight, scope=memory.scope), document)
     return parts
 
 
@@ -410,7 +412,7 @@ def _matches_without_folder(subject: str, glob: str) -> bool:
     return "**/" in glob and fnmatchcase(subject, glob.replace("**/", ""))
 
 
-def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "project") -> list[Part]:
+def skill_parts(memory: ScopeMemory, paths: Iterable[str], prompt: str) -> list[Part]:
     """One part for each skill file with a trigger that the prompt contains, by path; none for an empty prompt, and none
     for a file without text after its front matter.
 
@@ -420,17 +422,16 @@ def skill_parts(paths: Iterable[str], read: Read, prompt: str, scope: str = "pro
     parts = []
     lower_prompt = prompt.casefold()
     for path in sorted(paths):
-        document = read(path) if kind(path) is Kind.SKILL else None
+        document = memory.read(path) if kind(path) is Kind.SKILL else None
         if document is None or not lower_prompt:
             continue
         stated = items_of(document.front_matter.get("triggers", ()))
         if not stated and path.endswith("/SKILL.md"):
             stated = tuple(name.replace("-", " ") for name in items_of(document.front_matter.get("name", ())))
         triggers = [trigger for trigger in stated if _is_triggered(lower_prompt, trigger.casefold())]
-        text, first, last = _body(document)
-        if triggers and text:
-            label = f"{path} (trigger: {triggers[0]})"
-            parts.append(Part(Layer.PROCEDURE, label, text, SOURCE_WEIGHT[Layer.PROCEDURE], path, first, last, scope))
+        if triggers:
+            label, weight = f"{path} (trigger: {triggers[0]})", SOURCE_WEIGHT[Layer.PROCEDURE]
+            parts += _whole_file(Part(Layer.PROCEDURE, label, "", weight, scope=memory.scope), document)
     return parts
 
 
@@ -543,26 +544,30 @@ def layer_of(path: str) -> Layer | None:
     return None
 
 
-def log_parts(
-    logs: Mapping[str, date], read: Read, lapsed: LapsedFacts, tokens: int, count: Count, scope: str = "project"
-) -> list[Part]:
+def log_parts(memory: ScopeMemory, logs: Mapping[str, date], tokens: int, count: Count) -> list[Part]:
     """One part for each statement of today's and yesterday's daily logs, newest first within a log.
 
     `logs`: path -> day. `tokens`: tokens of one log; the newest statements that fit are taken, at least one; 0 for all.
-    Today is `lapsed.day`.
+    Today is `memory.lapsed.day`.
     """
     parts = []
-    today = lapsed.day
+    today = memory.lapsed.day
     for path in sorted(logs):
         day = logs[path]
         if day not in (today, today - timedelta(days=1)):
             continue
-        document = read(path)
+        document = memory.read(path)
         if document is None:
             continue
-        newest = pieces_.first_fitting(valid_pieces(document, lapsed)[::-1], tokens, count)
+        newest = pieces_.first_fitting(valid_pieces(document, memory.lapsed)[::-1], tokens, count)
         part = Part(
-            Layer.DAILY, f"log of {day.isoformat()}", "", 0.6 if day == today else 0.5, path, scope=scope, day=day
+            Layer.DAILY,
+            f"log of {day.isoformat()}",
+            "",
+            0.6 if day == today else 0.5,
+            path,
+            scope=memory.scope,
+            day=day,
         )
         parts += [with_pieces(part, [piece]) for piece in newest]
     return parts

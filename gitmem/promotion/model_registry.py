@@ -8,6 +8,7 @@ imports it inside a function.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from gitmem.config import Config
@@ -43,32 +44,14 @@ def promotion_model(
     """The model of the setting `mem.model`. `policy`: of the gate, by which the model's input is redacted. `progress`,
     `reading`: report the progress of a run, as in `Setting`. Raises ModelUnavailable if the model cannot be opened,
     BadConfig for an address of another form."""
-    return open_model(config.model, model_setting(repo, config, policy, environ, progress=progress, reading=reading))
+    setting = replace(model_setting(repo, config, policy, environ), progress=progress, reading=reading)
+    return open_model(config.model, setting)
 
 
-def model_setting(
-    repo: Repository,
-    config: Config,
-    policy: Policy,
-    environ: Mapping[str, str],
-    *,
-    progress: Callable[[str], None] = _report_nothing,
-    reading: Callable[[int, int], None] = _report_nothing,
-) -> Setting:
+def model_setting(repo: Repository, config: Config, policy: Policy, environ: Mapping[str, str]) -> Setting:
     """What `open_model` needs in this repository: the settings, the state folder, and the redaction of the gate. The
-    parameters are those of `promotion_model`."""
-
-    def redact_text(text: str, path: str) -> str:
-        return redact(text, path, policy)
-
-    return Setting(
-        config=config,
-        environ=environ,
-        state=_state_folder(repo),
-        redact=redact_text,
-        progress=progress,
-        reading=reading,
-    )
+    parameters are those of `promotion_model`. Progress is not reported."""
+    return Setting(config, environ, _state_folder(repo), redact=lambda text, path: redact(text, path, policy))
 
 
 def _state_folder(repo: Repository) -> Path | None:
