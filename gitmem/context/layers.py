@@ -1,8 +1,8 @@
 """Makes the parts of a context, one function for each layer: `pinned_parts`, `memory_parts`, `rule_parts` and others.
 
 `context/layer_limits.py` has the limits of each layer; `context/packing.py` decides which parts fit. A parameter `read`
-returns the document of a path, None if it cannot be read; `count` returns the tokens of a text; `scope` is the name of
-the memory that the parts come from; `lapsed` has the statements that ended, were replaced or were forgotten. Pure.
+returns the document of a path, None if it cannot be read; `count` returns the tokens of a text; `lapsed` has the
+statements that ended, were replaced or were forgotten. Pure.
 """
 
 from __future__ import annotations
@@ -222,9 +222,10 @@ def pinned_parts(memory: ScopeMemory, instructions: Sequence[str], facts_in: Seq
     parts: list[Part] = []
     for path in instructions:
         document = memory.read(path)
-        if document is not None and not is_unfilled(path, _body(document)[0]):
-            whole = _whole_file(Part(Layer.PINNED, path, "", 1.0, scope=memory.scope), document)
-            parts += [replace(part, statement_ends=_statement_ends(document)) for part in whole]
+        if document is not None:
+            whole = _whole_file(Part(Layer.PINNED, path, "", 1.0, path, scope=memory.scope), document)
+            filled = (part for part in whole if not is_unfilled(path, part.content))
+            parts += [replace(part, statement_ends=_statement_ends(document)) for part in filled]
     for path, piece in _valid_facts(memory.read, memory.lapsed, facts_in):
         if facts.pinned(facts.fact_of(piece.statement)):
             parts.append(with_pieces(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=memory.scope), [piece]))
@@ -236,7 +237,7 @@ def _whole_file(part: Part, document: Document) -> list[Part]:
     text, first, last = _body(document)
     if not text:
         return []
-    return [replace(part, content=text, path=document.path, start_line=first, end_line=last)]
+    return [replace(part, content=text, start_line=first, end_line=last)]
 
 
 def _statement_ends(document: Document) -> tuple[int, ...]:
@@ -319,8 +320,8 @@ def working_parts(
 
 
 class ScopeMemory(NamedTuple):
-    """The memory of a scope that parts are made of. `lapsed`: its facts that no longer hold. `weights`: of the
-    relevance of a part."""
+    """The memory of a scope that parts are made of. `scope`: its name. `read`: returns the document of a path, None if
+    it cannot be read. `lapsed`: its facts that no longer hold. `weights`: of the relevance of a part."""
 
     scope: str
     read: Read
@@ -394,7 +395,7 @@ def rule_parts(memory: ScopeMemory, paths: Iterable[str], subjects: Sequence[str
         globs = items_of(document.front_matter.get("paths", ()))
         if not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects):
             weight = 0.93 if globs else 0.9
-            parts += _whole_file(Part(Layer.RULE, path, "", weight, scope=memory.scope), document)
+            parts += _whole_file(Part(Layer.RULE, path, "", weight, path, scope=memory.scope), document)
     return parts
 
 
@@ -431,7 +432,7 @@ def skill_parts(memory: ScopeMemory, paths: Iterable[str], prompt: str) -> list[
         triggers = [trigger for trigger in stated if _is_triggered(lower_prompt, trigger.casefold())]
         if triggers:
             label, weight = f"{path} (trigger: {triggers[0]})", SOURCE_WEIGHT[Layer.PROCEDURE]
-            parts += _whole_file(Part(Layer.PROCEDURE, label, "", weight, scope=memory.scope), document)
+            parts += _whole_file(Part(Layer.PROCEDURE, label, "", weight, path, scope=memory.scope), document)
     return parts
 
 
