@@ -561,15 +561,8 @@ def log_parts(memory: ScopeMemory, logs: Mapping[str, date], tokens: int, count:
         if document is None:
             continue
         newest = pieces_.first_fitting(valid_pieces(document, memory.lapsed)[::-1], tokens, count)
-        part = Part(
-            Layer.DAILY,
-            f"log of {day.isoformat()}",
-            "",
-            0.6 if day == today else 0.5,
-            path,
-            scope=memory.scope,
-            day=day,
-        )
+        relevance = 0.6 if day == today else 0.5
+        part = Part(Layer.DAILY, f"log of {day.isoformat()}", "", relevance, path, scope=memory.scope, day=day)
         parts += [with_pieces(part, [piece]) for piece in newest]
     return parts
 

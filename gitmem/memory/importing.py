@@ -132,15 +132,9 @@ def plan_import(
             content, limit = pictures[name][1], PICTURE_LIMIT
         else:
             content, limit = _document(source, name, targets, config), MAX_MEMORY_FILE_BYTES
-        if content.problem:
-            left_out.append((name, content.problem))
-            continue
         existing = _existing(work_tree, target, limit)
-        if existing is not None and existing != content.data and existing not in template_versions(target):
-            left_out.append((name, f"'{target}' is there already and says something else"))
-            continue
-        if existing is None and (problem := problem_of_new_name(target)):
-            left_out.append((masked_name(name), problem))
+        if refusal := _refusal(name, target, content, existing):
+            left_out.append(refusal)
             continue
         if existing == content.data:
             unchanged.add(target)
@@ -150,6 +144,19 @@ def plan_import(
     daily, text = _daily(source, [(name, target) for name, target, _ in files], config, work_tree)
     history = history and _is_root(source, environ)
     return Plan(source, shape, tuple(files), tuple(left_out), tuple(masked), history, daily, text, frozenset(unchanged))
+
+
+def _refusal(name: str, target: str, content: GateResult, existing: bytes | None) -> tuple[str, str] | None:
+    """(source path as it may be shown, reason) of a file that is not written to `target`; None for one that is.
+    `existing`: the bytes that are there, None without a file."""
+    if content.problem:
+        return name, content.problem
+    if existing is None:
+        if problem := problem_of_new_name(target):
+            return masked_name(name), problem
+    elif existing != content.data and existing not in template_versions(target):
+        return name, f"'{target}' is there already and says something else"
+    return None
 
 
 def _daily(
