@@ -125,8 +125,7 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     parts, hidden = layers.narrowest_scopes(parts_by_scope)
     included, missing = _included_parts(usable, request)
     parts = [*included, *parts, *_session_parts(request)]
-    requested = [part for part in parts if _is_requested(part, request)]
-    requested = [replace(part, tokens=request.count_tokens(marks_before(part) + part.content)) for part in requested]
+    requested = [_counted(part, request) for part in parts if _is_requested(part, request)]
     daily = tuple(pattern for scope in usable for pattern in scope.log_patterns)
     requested = amendment_days.with_amendment_days(requested, now.date(), daily)
     new_parts, known_parts = _without_known(requested, request, _known_statements(usable, request.contents))
@@ -164,24 +163,31 @@ def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) ->
     selection, text = fit_limits(parts, remaining_tokens, request, fitted, renderer(usable, commits))
     selection.dropped += [*withheld, *((part, reason) for part, reason in hidden if _is_requested(part, request))]
     selection.dropped += [(part, reason) for part, reason in early.dropped if _is_requested(part, request)]
-    selection.limits = list(dict.fromkeys([*limits, *selection.limits, *early.limits]))
+    limits = list(dict.fromkeys([*limits, *selection.limits, *early.limits]))
     if any(reason == NO_ANSWER for _, reason in withheld):
-        selection.limits += [Message("recall: {}", NO_ANSWER)]
-    selection.limits += missing
-    if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
-        selection.limits.append(Message("transcript: none of its {} lines is understood", request.transcript.skipped))
-    if request.warn_characters and len(text) > request.warn_characters:
-        selection.limits.append(Message("{} characters, more than {}", len(text), request.warn_characters))
+        limits += [Message("recall: {}", NO_ANSWER)]
+    limits += [*missing, *_warnings(request, len(text))]
     kept = [replace(part, tokens=part.tokens or request.count_tokens(part.content)) for part in selection.kept]
     printed = iter(_with_shown_trails([*kept, *(part for part, _ in selection.dropped)]))
     return Context(
         text=text, tokens=request.count_tokens(text) if text else 0, budget=request.budget,
         parts=tuple(islice(printed, len(kept))),
         dropped=tuple((next(printed), reason) for _, reason in selection.dropped),
-        scopes=tuple(usable), limits=tuple(selection.limits),
+        scopes=tuple(usable), limits=tuple(limits),
         summary=_summary_line(kept, usable), hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(),
         assembled_at=now, tokenizer=request.tokenizer, withheld=text.count(HIDDEN),
     )  # fmt: skip
+
+
+def _warnings(request: ContextRequest, characters: int) -> list[str]:
+    """Sentences on a transcript that is not understood, and on a text with more characters than the request allows
+    without a warning. `characters`: of the text."""
+    warnings: list[str] = []
+    if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
+        warnings.append(Message("transcript: none of its {} lines is understood", request.transcript.skipped))
+    if request.warn_characters and characters > request.warn_characters:
+        warnings.append(Message("{} characters, more than {}", characters, request.warn_characters))
+    return warnings
 
 
 def _take_whole_memories(
@@ -437,17 +443,19 @@ def _with_open_pairs(
     memories."""
     sources = {scope.name: scope.pairs for scope in scopes if scope.pairs is not None and not scope.error}
     marked = open_pairs.with_open_pairs(parts, offered, sources, today)
-    return [
-        replace(part, tokens=request.count_tokens(marks_before(part) + part.content)) if part.differs else part
-        for part in marked
-    ]
+    return [_counted(part, request) if part.differs else part for part in marked]
+
+
+def _counted(part: Part, request: ContextRequest) -> Part:
+    """The part with the tokens of its text and of the marks before it."""
+    return replace(part, tokens=request.count_tokens(marks_before(part) + part.content))
 
 
 def _recounted(part: Part, original: Part, request: ContextRequest) -> Part:
     """The part with its tokens counted again if its text differs from the text of `original`."""
     if part.content == original.content:
         return part
-    return replace(part, tokens=request.count_tokens(marks_before(part) + part.content))
+    return _counted(part, request)
 
 
 def _last_user_text(request: ContextRequest) -> str:
