@@ -47,34 +47,17 @@ def answering_parts(
     """
     if not (request.min_best_evidence or request.min_evidence) or not request.prompt.strip() or not questions:
         return [fresh for _, fresh in pairs], []  # without a threshold, a prompt or a question every part counts
-    table = word_table()
-    weighed = [(WeighedQuestion(parse(question.text, today), table, chunks), question.weight) for question in questions]
-    prompts = [(question, weight) for question, weight in weighed if weight == weighed[0][1]]
-    telling = [question for question, _ in prompts if question.has_telling_words]
-    has_background = len(weighed) > len(prompts)
-
-    def measured(part: Part, names: str = "") -> float:
-        words = f"{names} {part.text_with_trail}"
-        counted = weighed
-        if has_background and telling and not any(find_words(question, words).weight for question in telling):
-            counted = prompts
-        texts = [(text, f"{names} {about}".strip()) for text, about in _texts_with_trails(part)]
-        return max(
-            weight * evidence(question, text, about, part.day) for question, weight in counted for text, about in texts
-        )
-
-    unnamed = {index: measured(found) for index, (found, _) in enumerate(pairs) if found.layer in RECALLED}
-    answers = dict(unnamed)
-    for index, unnamed_evidence in unnamed.items():
-        part = pairs[index][0]
-        names = _names_beside_trail(part)
-        if names:
-            answers[index] = max(unnamed_evidence, measured(part, names))
+    measured = _evidence_measure(questions, today, chunks)
+    answers: dict[int, float] = {}  # index of a recalled part in `pairs` -> its evidence
+    for index, (found, _) in enumerate(pairs):
+        if found.layer in RECALLED:
+            answers[index] = measured(found, "")
+            if names := _names_beside_trail(found):
+                answers[index] = max(answers[index], measured(found, names))
     best = max(answers.values(), default=0.0)
-    silent = best < request.min_best_evidence
     beside = MIN_BESIDE_STRONG if best >= STRONG else MIN_BESIDE
     enough = max(request.min_evidence, min(request.min_best_evidence, beside))
-    unanswered = NO_ANSWER if silent else WEAK_ANSWER
+    silent = best < request.min_best_evidence
     kept: list[Part] = []
     named: dict[tuple[str, str], str] = {}  # (scope, path) of a file -> the name by which it answers
     weight_of = words_found(questions, today)
@@ -82,9 +65,10 @@ def answering_parts(
     for index, (_, part) in enumerate(pairs):
         if index not in answers:
             kept.append(part)
-            continue
-        if silent or answers[index] < enough:
-            withheld.append((part, unanswered))
+        elif silent:
+            withheld.append((part, NO_ANSWER))
+        elif answers[index] < enough:
+            withheld.append((part, WEAK_ANSWER))
         elif request.min_evidence and part.until:
             withheld.append((part, AMENDED))  # the session may have the later line already
         elif request.min_evidence and part.code_gone:
@@ -94,6 +78,28 @@ def answering_parts(
             if name := _name_that_tells(part, weight_of):
                 named.setdefault((part.scope, part.path), name)
     return [with_name(part, named.get((part.scope, part.path), "")) for part in kept], withheld
+
+
+def _evidence_measure(questions: Sequence[Question], today: date, chunks: int) -> Callable[[Part, str], float]:
+    """A function of a part and of names of its note, with the part's largest evidence for one of the questions.
+    `questions`, `chunks`: as for `answering_parts`."""
+    table = word_table()
+    weighed = [(WeighedQuestion(parse(question.text, today), table, chunks), question.weight) for question in questions]
+    prompts = [(question, weight) for question, weight in weighed if weight == weighed[0][1]]
+    telling = [question for question, _ in prompts if question.has_telling_words]
+    has_background = len(weighed) > len(prompts)
+
+    def measured(part: Part, names: str) -> float:
+        words = f"{names} {part.text_with_trail}"
+        counted = weighed
+        if has_background and telling and not any(find_words(question, words).weight for question in telling):
+            counted = prompts
+        texts = [(text, f"{names} {about}".strip()) for text, about in _texts_with_trails(part)]
+        return max(
+            weight * evidence(question, text, about, part.day) for question, weight in counted for text, about in texts
+        )
+
+    return measured
 
 
 def _names_beside_trail(part: Part) -> str:

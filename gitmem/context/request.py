@@ -205,14 +205,7 @@ def build_context(
     if request.transcript is not None and not owner:
         owner = session_name(request.transcript)
     if request.transcript is not None and not request.summary:
-        from gitmem.provenance.forgotten_texts import forgotten_texts
-        from gitmem.sessions import rolling_summary, state
-
-        conversation = state.current_part(repo.common_dir, request.transcript)  # since the last reset of its session
-        so_far = state.summary(repo.common_dir, request.transcript)
-        summary = rolling_summary.render(so_far, SUMMARY_TOKENS, request.prompt)
-        summary = forgotten_texts(repo).masked(summary)
-        request = replace(request, transcript=conversation, summary=summary)
+        request = _with_rolling_summary(repo, request, request.transcript)
     other_scopes, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:
         commit = resolve_at(repo, at, when) if at else ""
@@ -234,6 +227,16 @@ def build_context(
     finally:
         for repository in opened:
             repository.close()
+
+
+def _with_rolling_summary(repo: Repository, request: ContextRequest, transcript: Transcript) -> ContextRequest:
+    """The request with the turns of `transcript` since the last reset of its session, and with a summary of them."""
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+    from gitmem.sessions import rolling_summary, state
+
+    conversation = state.current_part(repo.common_dir, transcript)
+    summary = rolling_summary.render(state.summary(repo.common_dir, transcript), SUMMARY_TOKENS, request.prompt)
+    return replace(request, transcript=conversation, summary=forgotten_texts(repo).masked(summary))
 
 
 def _with_tokenizer(request: ContextRequest, config: Config) -> tuple[ContextRequest, str]:

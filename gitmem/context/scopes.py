@@ -8,7 +8,7 @@ user's own configuration. A URL is mirrored as a bare clone in the cache folder,
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -81,28 +81,30 @@ def project_scope(
         except (OSError, OutsideRepository):
             return ()
 
-    def changed(wanted_paths: Sequence[str]) -> dict[str, frozenset[str]]:
-        if head:
-            committed_oids = {entry.path: entry.oid for entry in repo.entries(head, wanted_paths)}
-        else:
-            committed_oids = {}
-        texts: dict[str, frozenset[str]] = {}
-        for path in wanted_paths:
-            oid = committed_oids.get(path)
-            if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
-                text = repo.read(oid).decode("utf-8", "replace") if oid else ""
-                texts[path] = frozenset(line.strip() for line in text.split("\n"))
-        return texts
-
     note = joined_notes(words_on_sparse_checkout(len(outside)), words_on_conflicts(conflicts))
-    query = _recall_query("", history and (bool(config.history_repos) or more_than_memory(present)))
+    query = _recall_query("", config, present, history=history)
     return Scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
-        commit=head, committed_lines=changed, log_patterns=config.memory_daily,
-        forgotten_ids=lambda: forgotten_ids(repo, head),
+        commit=head, committed_lines=lambda wanted: _committed_lines(repo, head, wanted, lines),
+        log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, head),
         cited_code=lambda values: changed_code(repo, values), own_folders=_own_folders(config),
         pairs=_pair_source(repo, config, now, name, ""), note=note,
     )  # fmt: skip
+
+
+def _committed_lines(
+    repo: Repository, head: str, paths: Sequence[str], lines: Callable[[str], Sequence[str]]
+) -> dict[str, frozenset[str]]:
+    """For each path whose file differs from the commit `head`, the lines that it has there. `head`: "" before the first
+    commit. `lines`: returns the lines of a file of the work tree."""
+    committed_oids = {entry.path: entry.oid for entry in repo.entries(head, paths)} if head else {}
+    texts: dict[str, frozenset[str]] = {}
+    for path in paths:
+        oid = committed_oids.get(path)
+        if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
+            text = repo.read(oid).decode("utf-8", "replace") if oid else ""
+            texts[path] = frozenset(line.strip() for line in text.split("\n"))
+    return texts
 
 
 def _commit_scope(
@@ -127,7 +129,7 @@ def _commit_scope(
             return ()
         return repo.read(entries[path]).decode("utf-8", "replace").split("\n")
 
-    query = _recall_query(commit, history and (bool(config.history_repos) or more_than_memory(entries)))
+    query = _recall_query(commit, config, entries, history=history)
     return Scope(
         name, paths, read, lambda asked: recalled_hits(repo, config, query._replace(text=asked), now, lines),
         commit=commit, log_patterns=config.memory_daily, forgotten_ids=lambda: forgotten_ids(repo, commit),
@@ -205,9 +207,10 @@ def session_scope(repo: Repository, values: Sequence[Value]) -> Scope:
     return Scope("session", values=tuple((value.key, forgotten.masked(value.text)) for value in kept))
 
 
-def _recall_query(commit: str, history: bool) -> searching.Query:
-    """A query without text for MAX_RECALLED_HITS hits in files, and in commits too if `history` is set. `commit`: ""
-    for the work tree."""
+def _recall_query(commit: str, config: Config, present: Collection[str], *, history: bool) -> searching.Query:
+    """A query without text for MAX_RECALLED_HITS hits in files, and in commits too if `project_scope` recalls them for
+    this `history`. `commit`: "" for the work tree. `present`: all paths there."""
+    history = history and (bool(config.history_repos) or more_than_memory(present))
     return searching.Query(
         "", limit=MAX_RECALLED_HITS, commit=commit, everything=True, history="known" if history else "",
         promoted_lines=True,  # the facts of MEMORY.md have a layer of their own
