@@ -28,7 +28,7 @@ from gitmem.json_values import json_keys, json_object
 from gitmem.memory import facts
 from gitmem.memory.archiving import ArchiveEntry
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import fact_id
+from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.new_statements import rivals_between
 from gitmem.memory.rivals import MEMORY, Rival
 from gitmem.messages import Message
@@ -37,7 +37,7 @@ from gitmem.promotion import logs
 from gitmem.promotion.commit_steps import CommitStep, commit_steps, message_body, record_of_step
 from gitmem.promotion.open_pairs import commit_days, rivals_of_skipped_lines
 from gitmem.promotion.plan import RETRIED_CHECKS, Check, Plan, Rules, decide
-from gitmem.promotion.proposal import Model, Proposal
+from gitmem.promotion.proposal import Log, Model, Proposal
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
 from gitmem.provenance.ledger import read_ledger
@@ -229,13 +229,7 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
         base = ""  # the lines of facts to accept were read by an earlier run
     reading = logs.new_logs(repo, head, base, config.memory_daily)
     memory = facts.parse(transaction.text_at(place, tip, MEMORY))
-    proposal = Proposal(())
-    if reading.logs:
-        proposal = run.model.propose(reading.logs, memory.facts)
-    if proposal.unreadable:
-        raise ModelUnavailable(
-            Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
-        )
+    proposal = _proposal(run.model, reading.logs, memory.facts)
     today = run.now.date()
     days = commit_days(place, memory, today) if reading.logs else {}
     rules = _rules(run, logs.read_precedents(repo, ledger, tip, memory.facts, reading.logs), days)
@@ -248,8 +242,7 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
         plan, run.model.id, read_to if unfinished else head, request.mode, skipped=reading.skipped,
         notes=proposal.notes, lines=reading.lines, branch=request.branch if request.mode is Mode.BRANCH else "",
     )  # fmt: skip
-    plan_only = request.plan_only and request.mode is Mode.NOTHING
-    if plan_only and plan.approved:
+    if plan.approved and request.plan_only and request.mode is Mode.NOTHING:
         return PromotionPlan((), outcome)
     skipped_spans = [span for item in plan.refused_by(Check.MODEL) for span in item.operation.sources]
     if not plan.approved:
@@ -269,6 +262,19 @@ def _make_plan(run: Run, head: str, tip: str) -> PromotionPlan:
     archived_facts = tuple(entry for step in steps for entry in step.moved)
     notes = (*outcome.notes, *_size_note(new_memory, config.memory_lines))
     return PromotionPlan(steps, replace(outcome, archived=archived_facts, differs=differs, notes=notes))
+
+
+def _proposal(model: Model, new_logs: Sequence[Log], known: Sequence[Fact]) -> Proposal:
+    """What the model proposes; nothing, without asking it, if no log has new lines. Raises ModelUnavailable, also for
+    an answer that cannot be read."""
+    if not new_logs:
+        return Proposal(())
+    proposal = model.propose(new_logs, known)
+    if proposal.unreadable:
+        raise ModelUnavailable(
+            Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
+        )
+    return proposal
 
 
 def _size_note(memory: bytes, budget: int) -> tuple[str, ...]:
