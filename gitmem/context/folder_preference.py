@@ -155,11 +155,8 @@ def prefer_nearest(
         if depth < subject_folders.depth(deepest.get(key, "")):
             hidden.append((part, Message("the {} scope says it", deepest[key])))
         elif depth > 0 and part.layer in PREFERRED and part.relevance < MAX_RAISED_RELEVANCE:
-            kept.append(
-                replace(
-                    part, relevance=MAX_RAISED_RELEVANCE - (MAX_RAISED_RELEVANCE - part.relevance) * GAP_KEPT**depth
-                )
-            )
+            gap = (MAX_RAISED_RELEVANCE - part.relevance) * GAP_KEPT**depth
+            kept.append(replace(part, relevance=MAX_RAISED_RELEVANCE - gap))
         else:
             kept.append(part)
     return kept, hidden

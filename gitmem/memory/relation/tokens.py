@@ -227,19 +227,18 @@ def _lower(text: str) -> str:
     return "".join(one.lower()[:1] for one in text)
 
 
-def _unit(found: str | None) -> str:
-    """The unit of a number, in `found`, the letters after it; "" if there is none. Latin letters must be a unit as a
+def _unit(letters: str | None) -> str:
+    """The unit of a number, in `letters`, those after it; "" if there is none. Latin letters must be a unit as a
     whole (a final "/s" is dropped: km/s gives km); other letters need only begin with one, and the longest is taken."""
-    if not found or found in amounts.UNITS:
-        return found or ""
-    if found.isascii():
-        unit = found.removesuffix("/s")
+    if not letters or letters in amounts.UNITS:
+        return letters or ""
+    if letters.isascii():
+        unit = letters.removesuffix("/s")
         if unit in amounts.UNITS:
             return unit
         return ""
-    return next(
-        (found[:n] for n in range(len(found), 0, -1) if found[:n] in amounts.UNITS and not found[:n].isascii()), ""
-    )
+    prefixes = (letters[:length] for length in range(len(letters), 0, -1))
+    return next((prefix for prefix in prefixes if prefix in amounts.UNITS and not prefix.isascii()), "")
 
 
 _DIGITS, _NO_DIGIT, _NO_FIGURE = lazy(r"\d+"), lazy(r"\D"), lazy(r"[^\d.]")
@@ -579,11 +578,11 @@ _AMOUNTS: dict[str, Callable[[re.Match[str], str, Token | None], Token]] = {
 }  # fmt: skip
 
 
-def _joined(found: list[Token]) -> list[Token]:
+def _joined(tokens_of_text: list[Token]) -> list[Token]:
     """The tokens, with a tool's name of two words ("GitHub Actions") and a name with its version ("Postgres 16") joined
     into one token each."""
     joined: list[Token] = []
-    for token, following in zip(found, [*found[1:], None], strict=False):
+    for token, following in zip(tokens_of_text, [*tokens_of_text[1:], None], strict=False):
         if not joined or not _may_join(joined[-1], token):
             joined.append(token)
             continue
