@@ -21,11 +21,7 @@ MAX_QUESTION_CHARACTERS = 2_000  # characters of a question
 LONG_PROMPT, MAX_SPOKEN = 1_000, 400  # characters from which a prompt may have a pasted text; of what is said beside it
 MIN_SPOKEN_SHARE = 0.7  # least share of letters and spaces of what is said; a line of a log or of JSON has less
 MAX_WORDS = 24  # words of the background
-MAX_TURNS, MAX_TOOL_RESULTS, MAX_TOOL_CHARACTERS = (
-    8,
-    3,
-    1_500,
-)  # that are read: the last ones of each
+MAX_TURNS, MAX_TOOL_RESULTS, MAX_TOOL_CHARACTERS = 8, 3, 1_500  # that are read: the last ones of each
 # A name: a path or dotted name, an identifier, CamelCase, text in backticks or quotes, `CODE-17`.
 NAME = re.compile(
     r"`([^`\n]{2,60})`|\"([^\"\n]{2,40})\"|"

@@ -31,6 +31,7 @@ MAX_CACHED_TEXTS = 1 << 13
 _TERM = lazy(r"[^\W_]+")
 _WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]"
 _WIDE = lazy(_WIDE_LETTER)
+# Words that call something wrong, and phrases that call a value replaced.
 _WRONG = lazy("|".join(each.NAMED_WRONG for each in LANGUAGES), re.I)
 _GONE = lazy("|".join(each.GONE_VALUE for each in LANGUAGES), re.I)
 _DENIED = lazy(english.DENIED_VALUE, re.I)

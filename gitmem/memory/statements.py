@@ -51,7 +51,9 @@ TEXT_FORMS = frozenset((Form.ITEM, Form.PARAGRAPH, Form.QUOTE))  # forms with ru
 _ITEM = re.compile(r"([ \t]*)([-*+•]|\d{1,9}[.)])([ \t]+|$)")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
 _QUOTE = re.compile(r"[ \t]*(?:>[ ]?)+")
+# A line without words of its own: tags of HTML, or the target of a link (`[1]: https://…`).
 _MARKUP = re.compile(r"(?:</?[A-Za-z][^<>]*>[ \t]*)+$|\[[^\]]*\]:[ \t]*\S+")
+# A line that is bold as a whole may serve as a heading; a bold label before a text does not.
 _BOLD_LINE = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1[ \t]*[:：]?$")
 _BOLD_LABEL = re.compile(r"(?:\*\*|__)[^*_]{1,40}(?:[:：](?:\*\*|__)|(?:\*\*|__)[:：])")
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2})?(?:[ \t]*[AaPp]\.?[Mm]\.?)?"
@@ -60,6 +62,7 @@ _ZONE = (
     r"(?:(?:UTC|GMT|CEST|CET|KST|JST|IST|BST|Z|[ECMP][SD]T|ET)(?:[+-]\d{1,2}(?::?\d\d)?)?(?=[ \t]*(?:[-–—:·|\])]|$))"
     r"|[CMP]T(?=[ \t]*[-–—:·|\])]))"
 )
+# Headings of entries of a log: a time with or without a title, a day with or without its weekday.
 _TIMED = re.compile(
     rf"\[?({_CLOCK})(?=\W|Z|$)(?:[ \t]*[-–—~][ \t]*{_CLOCK}(?=\W|Z|$))?(?:[ \t]*{_ZONE})?\]?"
     r"(?=\W|$)(?:[ \t]*(?:[-–—:·|][ \t]*)?(.*))?$"

@@ -19,6 +19,7 @@ from gitmem.text.sentences import sentences
 
 THRESHOLD = 1.6  # least score of a turn that is proposed
 
+# What is no statement in a turn: the mark of an attachment, interjections before a sentence, a pleasantry.
 _ASIDE = re.compile(r"\[(?:photo|image|video|audio|sticker|사진|이미지)[^\]]*\]", re.I)
 _OPENING_WORDS = re.compile(rf"^(?:(?:{english.INTERJECTIONS})\b[\s,!.-]*)+", re.I)
 _PLEASANTRY = re.compile(rf"^(?:{english.PLEASANTRIES})|^(?:{korean.PLEASANTRIES})\S*[\s!.~]*(?:요)?[!.~]*$", re.I)
@@ -48,6 +49,7 @@ CUES: tuple[Cue, ...] = (
     cue("hedged", -0.4, r"""\b(?:i\ guess|i\ think\ (?:it|that|you)|maybe|someday|probably|sounds?\ like|might)\b"""),
 )  # fmt: skip
 CUE_SET = cue_set(CUES)
+# A capitalised word within a sentence, or a quoted title: a turn that names something scores more.
 _NAME = re.compile(r"(?<=[a-z,;:'\"] )[A-Z][a-z]+\b|\"[^\"]{3,60}\"")
 
 

@@ -39,15 +39,18 @@ WIDTHS = {"W": 2, "F": 2}  # columns of a character by its East Asian width; all
 _DAY = re.compile(ISO_DAY)
 _BOX = re.compile(r"^\[[ xX]\]\s+")
 _ZONE = r"(?:UTC|GMT|CEST|CET|KST|JST|IST|BST|Z|[ECMP][SD]?T)"
+# The time of an entry at the beginning of a line: `14:05`, `[9:30 PM KST] -`. It is no part of the text.
 _TIME = re.compile(
     r"^[\[(]?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\s*(?:[aApP]\.?[mM]\.?)?"
     rf"(?:\s*{_ZONE}(?:[+-]\d{{1,2}}(?::\d\d)?)?(?![\w-]))?[\])]?\s*[-–—:|]?\s+"
 )
+# Words at the beginning of a line that say when of the day, or that it corrects an earlier one: `저녁:`, `최종:`.
 _PERIOD = re.compile(
     r"^(?:오전|오후|아침|저녁|morning|afternoon|evening|am|pm|later|update|최종|결론|final)\s*[:：]\s*"
     r"|^(?:(?:오전|오후|저녁|결국|나중)에?\s+)?(?:뒤집음|번복|변경|정정)\s*[:：]\s*",
     re.I,
 )
+# What may be a label at the beginning of a line (LABELS has those that are): `Decision:`, `**Rule**:`, `【决定】`.
 _LABEL = re.compile(
     r"^(?:\*\*|__)?(?:\[(?P<a>[^\]\d][^\]]{0,20})\]|【(?P<c>[^】]{1,20})】"
     r"|(?P<b>[^\W\d][\w ]{0,18}?)(?:\*\*|__)?\s*[:：](?![/\w]))(?:\*\*|__)?\s*"
@@ -58,8 +61,11 @@ _LABEL_PHRASE = re.compile(r"^(?:\*\*|__)?(?P<words>[^\W\d][\w'’ /-]{2,38}?)(?
 # none.
 _PHRASE_KINDS = frozenset(("decision", "rule", "policy", "constraint", "preference", "lesson"))
 MIN_PHRASE_WEIGHT = 2.5  # least weight of such a label
+# The name before what somebody says: `Ann Lee: I moved`.
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
+# The end of a sentence: its mark, or a final syllable of Korean, Japanese or Chinese, which need no mark.
 _THOUGHT_END = re.compile(r"[.!?。！？…]\W*$|(?:다|함|음|임|됨|요|た|る|です|ます|了)$")
+# A new sentence that begins with a label: the item may hold more than one fact.
 _INNER_COLON = re.compile(r"[.!?。！？][\s*_]*\S[^.!?]{0,20}[:：]")
 _CODE = re.compile(r"`[^`]*`")
 _BOLD = re.compile(r"(?<!\*)\*\*(?![*/])")  # a mark of a bold part; no glob (`src/**/a.py`)

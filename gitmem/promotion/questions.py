@@ -29,11 +29,13 @@ HEAD = """\
 # A question at the margin, and below it the fact that answers it. Change a question, or delete it: a fact without one
 # is not asked. Lines that begin with # say nothing.
 """
+# The words before what was decided or learned: the question asks about what follows them.
 _OPENING = re.compile(
     r"^(?:we|i|they|the team|it was|it is)\s+(?:have\s+|has\s+|had\s+)?"
     r"(?:decided|agreed|chose|settled|concluded|learned|noted)\s+(?:that|to use|to|on)?\s*",
     re.I,
 )
+# What ends the topic of a text: its first verb in English, its first particle in Korean and Japanese.
 _VERB = re.compile(
     r"\s(?:is|are|was|were|be|uses?|has|have|must|should|shall|will|can|cannot|may|needs?|goes|go|runs?|lives?|stays?|comes?"
     r"|takes?|keeps?|holds?|wants?|prefers?|likes?|starts?|ends?|means?|only|never|always|not)\s",

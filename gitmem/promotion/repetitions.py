@@ -25,6 +25,7 @@ from gitmem.text.english import STOP_WORDS
 
 MIN_TERMS = 4  # terms, without stop words, of a text to merge; shorter texts may be about two things
 EQUAL_KEYS = ("until", "origin")  # keys of a comment whose values must be equal in both facts
+# What two texts that say the same may differ in: emphasis, articles, final punctuation.
 _MARKS = re.compile(r"\*\*|__|`")
 _ARTICLES = re.compile(r"\b(?:the|an?)\s+", re.I)
 _END = re.compile(r"[\s.。!！]+$")

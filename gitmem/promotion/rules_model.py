@@ -36,6 +36,8 @@ IMPORTANCE = {
     "policy": 0.74, "constraint": 0.72, "decision": 0.70, "rule": 0.72, "preference": 0.68, "exception": 0.66,
     "profile": 0.66, "deadline": 0.64, "lesson": 0.62, "goal": 0.60, "fact": 0.52, "timeline": 0.5, "todo": 0.5,
 }  # fmt: skip
+# A value that makes a line worth keeping if it recurs on other days: code, a link, a path, a version, a port, a
+# variable of the environment, a number of four or five digits.
 _VALUE = re.compile(
     r"`[^`]+`|https?://\S+|(?<![\w.-])[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"

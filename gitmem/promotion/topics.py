@@ -33,9 +33,11 @@ _REPORTS = re.compile(
     re.I,
 )
 
+# Words of a heading that names an occasion and no thing.
 _OCCASIONS = re.compile(r"\bsessions?\b|\bhand-?over\b|세션|사항", re.I)  # and particulars (`권장사항`)
 _LETTERS = re.compile(r"[^\W_]+")
 _ASIDE = re.compile(r"[(（\[][^)）\]]*[)）\]]")  # `Orders (2)`
+# A day or an hour in a heading: it says when something was written, and names no thing.
 _DAY_OR_HOUR = re.compile(
     r"\d{4}[-/.]\d{1,2}|\b\d{1,2}/\d{1,2}\b|\d{1,2}:\d\d|\d\s*[년월일年月日時时시분]|\d(?:am|pm)\b"
     r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d",

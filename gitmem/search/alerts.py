@@ -35,8 +35,10 @@ NAME_KEYS = frozenset(
 )  # fmt: skip
 ALERT_LIST_KEYS = ("alerts", "messages", "incidents", "events")  # keys whose lists hold alerts of their own
 SHARED_KEYS = ("commonLabels", "commonAnnotations", "groupLabels")  # of Alertmanager: what all alerts of a group say
+# The places in a name such as `HighErrorRate` at which its words begin.
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]+")
+# A value that says nothing to search for: a link, an id, a number or a time.
 _NO_WORDS = re.compile(r"(?:https?://\S*|[0-9a-fA-F-]{16,}|[\d\s:.,TZ+/-]+|true|false|null|none)")
 
 

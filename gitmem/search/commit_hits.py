@@ -30,6 +30,7 @@ from gitmem.search.passages import Passages
 
 MAX_RECALLED = 8  # commits among the hits for a context; the gate scans each of them
 MAX_INDEXED_NOW = 2_000  # commits that are indexed for a context, which takes a second or two, once
+# A trailer that names people, which is not shown at the end of a message; names of authors that are programs.
 PEOPLE = re.compile(r"(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by: |cc: ", re.IGNORECASE)
 BOT = re.compile(
     r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|pyup|snyk|weblate|allcontributors|imgbot)\b|-bot\b", re.I

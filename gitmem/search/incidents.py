@@ -44,6 +44,7 @@ HITS = 20  # hits of the search for one question
 # memories; tests/cli/commands/test_seen.py checks them on a third one.
 MIN_COSINE, MIN_LIKENESS = 0.38, 0.6
 IN_VAIN_WORDS, OVER_WORDS, OPEN_WORDS = "did not help then", "helped then", "was left open then"
+# A line with a label: `**Cause**: the disk was full`.
 _LABEL = re.compile(r"(?:\*\*|__)?([^:：*_]{2,24})(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*(.*)", re.DOTALL)
 _BOX = re.compile(r"\[([ xX])\]\s+(.*)", re.DOTALL)
 _TIME = re.compile(r"[\[(]?\d{1,2}:\d{2}(?::\d{2})?[\])]?\s*(?:[-–—:|]\s*)?")

@@ -15,6 +15,7 @@ WORD = re.compile(
 )
 NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
 COMMON = english.TOPIC_FILLERS | english.FUNCTION_WORDS | korean.TOPIC_FILLERS | korean.COURTESY | STOP_KOREAN
+# Ends of Korean words: a noun loses a copula and particles; a word with the ending of a predicate is no noun.
 COPULA = re.compile(rf"(?:{korean.COPULA})$")
 PREDICATE = re.compile(rf"(?:{korean.PREDICATE_ENDINGS})$")
 MORE_PARTICLES = re.compile(rf"(?:{korean.TOPIC_PARTICLES})$")

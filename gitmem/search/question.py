@@ -63,6 +63,7 @@ _MANY = _Cue(
     ),
     tuple(chain.from_iterable(each.ASKS_HOW_MANY for each in EASTERN)),
 )
+# A word that is a name in code: it has a mark or a digit within (`a_b`, `v2`), mixed case, or capitals only.
 _IDENTIFIER = re.compile(
     r"\w*(?:[A-Za-z0-9](?:::|[_./:#@])[A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w"
 )

@@ -51,6 +51,7 @@ _INSTEAD = {  # words beside an old value: before it, or after it in Korean and 
     "ja": lazy("をやめ|ではなく|代わり|に代え"),
     "zh": lazy("从前|不再|取代|代替|而不是|改掉|离职|撤"),
 }
+# What stands between an owner and what is owned: the team's port, 팀의 포트.
 _OWNER = lazy(r"['’]s|의(?= )|の|的")
 _EQUALS = (":", "：", "=")
 _VALUE_BEFORE_INSTEAD = frozenset(("ko", "ja"))  # languages in which the value stands before the words of `_INSTEAD`
