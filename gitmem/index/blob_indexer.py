@@ -223,11 +223,11 @@ class BlobIndexer:
                     self.number = writer.register_embedder(configured.id, self.config.embedder, dims)
                 self.embedder, self.static = configured, self.config.embedder == "static"
                 return
-            current = open_embedder_of_index(in_force[1], self.config, self.writer.path.parent)
-            if current is not None and current.id == in_force[0]:
+            current = open_embedder_of_index(in_force.spec, self.config, self.writer.path.parent)
+            if current is not None and current.id == in_force.name:
                 self.embedder = current
-                self.static = in_force[1] == "static"
-                self.number = writer.embedder_id(in_force[0])
+                self.static = in_force.spec == "static"
+                self.number = writer.embedder_id(in_force.name)
             else:
                 self.work.notes.append("the embedder has changed; 'git mem index' makes its vectors")
         except ModelUnavailable as error:

@@ -216,13 +216,13 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
     if len(stored) < len(chunks):
         bare = len(chunks) - len(stored)
         return f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector", -1
-    if is_remote(in_force[1]):
+    if is_remote(in_force.spec):
         return "", len(stored)
     try:
-        embedder = open_embedder_of_index(in_force[1], config)
+        embedder = open_embedder_of_index(in_force.spec, config)
     except (ModelUnavailable, ImportError):
         return "", len(stored)
-    if embedder is None or embedder.id != in_force[0]:
+    if embedder is None or embedder.id != in_force.name:
         return "the embedder that made the vectors has changed", -1
     wrong = 0
     numbers = list(chunks)

@@ -25,7 +25,7 @@ def change_embedder(indexer: BlobIndexer) -> None:
     try:
         configured = open_embedder(config.embedder, config, writer.path.parent)
         in_force = writer.in_force()
-        if in_force is not None and in_force[0] == configured.id and not writer.meta("lacking"):
+        if in_force is not None and in_force.name == configured.id and not writer.meta("lacking"):
             return  # each chunk got its vector in the transaction that added it
         dims = configured.dims
         with writer.writing():

@@ -149,7 +149,7 @@ class _Update:
         """
         writer = open_writer(self.place, self.bounds.make, HISTORY)
         in_force = writer.in_force()
-        if self.anew and in_force is not None and in_force[1] != self.config.embedder:
+        if self.anew and in_force is not None and in_force.spec != self.config.embedder:
             writer.close()
             remove(self.place, HISTORY)
             writer = open_writer(self.place, self.bounds.make, HISTORY)

@@ -154,7 +154,7 @@ def status(repo: Repository, config: Config) -> Status:
             chunks=counts.chunks,
             vectors=counts.vectors,
             bytes=inspection.bytes_on_disk(index_file),
-            embedder=in_force[1] if in_force else "",
+            embedder=in_force.spec if in_force else "",
             wanted=config.embedder,
             stale=bool(reason),
             reason=reason,

@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Protocol
 
-from gitmem.index.db.values import BlobRow, ChunkRow, Place, Shape, Snapshot
+from gitmem.index.db.values import BlobRow, ChunkRow, InForce, Place, Shape, Snapshot
 from gitmem.index.line_records import Packed
 
 
@@ -59,8 +59,8 @@ class IndexReader(Protocol):
         """Every occurrence of a word as one number, by ascending chunk: the chunk's id above the lowest `PLACE_BITS`
         bits, then the position of the word, then one bit: 1 in the heading."""
 
-    def in_force(self) -> tuple[str, str] | None:
-        """(name, setting) of the embedder whose vectors searches compare; None if there is none. The setting opens
+    def in_force(self) -> InForce | None:
+        """The embedder whose vectors searches compare; None if there is none. Its setting opens
         it."""
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
@@ -125,8 +125,8 @@ class BlobStore(Protocol):
     def set_meta(self, key: str, value: str) -> None:
         """Store a setting, which `meta` reads; one with the same key is replaced. Only inside `writing()`."""
 
-    def in_force(self) -> tuple[str, str] | None:
-        """(name, setting) of the embedder whose vectors searches compare; None if there is none. The setting opens
+    def in_force(self) -> InForce | None:
+        """The embedder whose vectors searches compare; None if there is none. Its setting opens
         it."""
 
     def register_embedder(self, name: str, spec: str, dims: int) -> int:

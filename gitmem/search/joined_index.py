@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.index.db import commits as stored
-from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot
+from gitmem.index.db.values import PLACE_BITS, InForce, Place, Shape, Snapshot
 from gitmem.index.history import History
 from gitmem.index.index_file import OpenIndex
 from gitmem.index.line_records import Packed
@@ -108,7 +108,7 @@ class JoinedIndex:
             rows += [row + shift for row in part.reader.occurrences(term) if row + shift < end]
         return rows
 
-    def in_force(self) -> tuple[str, str] | None:
+    def in_force(self) -> InForce | None:
         return self.parts[0].reader.in_force() if self.parts else None
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:

@@ -327,15 +327,15 @@ class Index:
     # -- vectors ---------------------------------------------------------------------------------------------
 
     @detects_damage
-    def in_force(self) -> tuple[str, str] | None:
-        """(name, spec) of the embedder whose vectors `nearest` compares; None if there is none.
+    def in_force(self) -> values.InForce | None:
+        """The embedder whose vectors `nearest` compares; None if there is none.
 
         A question is embedded by `embedding.open_embedder_of_index(spec, config)`, if its `id` is that name.
         """
         row = self.database.row(f"SELECT name, spec FROM embedder WHERE in_force = {values.IN_FORCE}")
         if row is None:
             return None
-        return (str(row[0]), str(row[1]))
+        return values.InForce(str(row[0]), str(row[1]))
 
     @detects_damage
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:

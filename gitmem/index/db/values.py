@@ -106,6 +106,13 @@ class ChunkRow(NamedTuple):
     text: str
 
 
+class InForce(NamedTuple):
+    """The embedder whose vectors searches compare. `name`: as its `id`. `spec`: the setting that opens it."""
+
+    name: str
+    spec: str
+
+
 class BlobRow(NamedTuple):
     """One blob that was parsed, or that is too large to be parsed.
 

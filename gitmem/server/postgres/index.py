@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 
 from gitmem.index.db.reader import MAX_NAME_PAIRS, OVERFETCH
 from gitmem.index.db.sign_scan import TIE_FACTOR
 from gitmem.index.db.sign_table import nearest
-from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
+from gitmem.index.db.values import InForce, Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
 from gitmem.server.keys import Keys
 from gitmem.server.postgres import arrays, hnsw
@@ -33,6 +33,17 @@ Shapes = Callable[[Iterable[str]], dict[str, Shape]]
 BEGINNING = "\0"  # with a character after it, stands for all words that begin with the character
 MAX_SHARE_BY_ID = 0.25  # share of the tenant's chunks; below it the vectors are selected by id
 RUN = struct.Struct("<II")  # first chunk and length of a run of consecutive chunks
+
+
+class _Embedder(NamedTuple):
+    """The embedder in force. `epoch`: another one after vectors of existing chunks have changed, "" if none was
+    recorded."""
+
+    name: str
+    spec: str
+    number: int
+    dims: int
+    epoch: str
 
 
 class PostgresIndex:
@@ -66,7 +77,7 @@ class PostgresIndex:
         self._homes: dict[tuple[str, str], int] = {}
         self._frequencies: dict[str, int] = {}
         self._expected: dict[str, list[int]] = {}
-        self._in_force: tuple[str, str, int, int, str] | None = None
+        self._in_force: _Embedder | None = None
 
     def close(self) -> None:
         """End the transaction; a second call does nothing."""
@@ -288,44 +299,43 @@ class PostgresIndex:
 
     # -- meaning ---------------------------------------------------------------------------------------------
 
-    def _embedder(self) -> tuple[str, str, int, int, str] | None:
-        """(name, setting, number, dimensions, epoch) of the embedder in force; None if the tenant has none.
-        The epoch is "" if none was recorded."""
+    def _embedder(self) -> _Embedder | None:
+        """The embedder in force; None if the tenant has none."""
         # No `cached_property`: in Python 3.11 it holds a lock of the class while the thread waits for the database.
         if self._in_force is not None:
             return self._in_force
         rows = self.tenant_rows(
             "SELECT name, spec, id, dims,"
-            " (SELECT value FROM meta WHERE meta.tenant = embedder.tenant AND key = 'epoch')"
+            " coalesce((SELECT value FROM meta WHERE meta.tenant = embedder.tenant AND key = 'epoch'), '')"
             " FROM embedder WHERE tenant = %s AND in_force"
         )
         if rows:
-            self._in_force = rows[0][0], rows[0][1], rows[0][2], rows[0][3], rows[0][4] or ""
+            self._in_force = _Embedder(*rows[0])
         return self._in_force
 
-    def in_force(self) -> tuple[str, str] | None:
-        """(name, setting) of the embedder whose vectors are compared; None if the tenant has none."""
+    def in_force(self) -> InForce | None:
+        """The embedder whose vectors are compared; None if the tenant has none."""
         embedder = self._embedder()
         if not embedder:
             return None
-        return embedder[:2]
+        return InForce(embedder.name, embedder.spec)
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """(chunk id, cosine) of the k chunks nearest to a float32 vector, best first (`IndexReader.nearest`), with
         SQLite's method: a scan of the signs, then exact cosines of OVERFETCH * k chunks. A large tenant uses its
         approximate index if it has one. `norms`: a byte for each chunk id; only chunks where it is above 0 count."""
         embedder = self._embedder()
-        if embedder is None or len(vector) != 4 * embedder[3] or not any(vector):
+        if embedder is None or len(vector) != 4 * embedder.dims or not any(vector):
             return []
         signs, numbers = vector_columns(bits(vector), int8(vector))
-        *_, number, dims, epoch = embedder
+        number = embedder.number
         if len(norms) > self.approximate_from and len(norms) - norms.count(0) >= MAX_SHARE_BY_ID * len(norms):
-            rows = self._approximate(number, dims, norms, signs, numbers, k)
+            rows = self._approximate(number, embedder.dims, norms, signs, numbers, k)
             if rows is not None:
                 return [(chunk, cosine) for chunk, cosine in rows if cosine == cosine]
         table = None
         if self._tables is not None:
-            key = (self.tenant, number, epoch)
+            key = (self.tenant, number, embedder.epoch)
             table = self._tables.table(key, len(norms) - 1, lambda after, most: self._signs(number, after, most))
         if table is None:
             rows = self._scanned(number, norms, signs, numbers, k)
@@ -344,13 +354,13 @@ class PostgresIndex:
         vector."""
         embedder = self._embedder()
         chunk_ids = list(set(chunks))
-        if embedder is None or not chunk_ids or len(vector) != 4 * embedder[3] or not any(vector):
+        if embedder is None or not chunk_ids or len(vector) != 4 * embedder.dims or not any(vector):
             return {}
         _, numbers = vector_columns(bits(vector), int8(vector))
         rows = self._rows(
             "SELECT id, 1 - (embedding <=> %s::halfvec) FROM chunk WHERE tenant = %s AND embedder = %s"
             " AND bits IS NOT NULL AND id = ANY(%s)",
-            numbers, self.tenant, embedder[2], chunk_ids,
+            numbers, self.tenant, embedder.number, chunk_ids,
         )  # fmt: skip
         return {chunk: cosine for chunk, cosine in rows if cosine == cosine}
 

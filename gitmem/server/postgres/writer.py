@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from gitmem.errors import GitMemError, Refused
-from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm
+from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, InForce, norm
 from gitmem.paths import file_name_words
 from gitmem.server.keys import Keys
 from gitmem.server.postgres import arrays
@@ -113,12 +113,12 @@ class PostgresWriter:
             key, value,
         )  # fmt: skip
 
-    def in_force(self) -> tuple[str, str] | None:
-        """(name, setting) of the embedder whose vectors are compared; None before the first embedder."""
+    def in_force(self) -> InForce | None:
+        """The embedder whose vectors are compared; None before the first embedder."""
         rows = self._rows("SELECT name, spec FROM embedder WHERE tenant = %s AND in_force")
         if not rows:
             return None
-        return (str(rows[0][0]), str(rows[0][1]))
+        return InForce(str(rows[0][0]), str(rows[0][1]))
 
     def register_embedder(self, name: str, spec: str, dims: int) -> int:
         """Add an embedder if none of this name is registered; otherwise its `spec` and `dims` stay. Returns its id.
