@@ -102,9 +102,7 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     yield _check("chunks", wrong, FULL, counted(len(chunks), "chunk"))
     wrong = _words(index, chunks)
     yield _check("words", wrong, REPAIR, f"of {counted(len(chunks), 'chunk')}, counted again")
-    wrong, count = _vectors(config, index, chunks)
-    hint = "git mem index" if count < 0 else REPAIR
-    yield _check("vectors", wrong, hint, counted(count, "vector"))
+    yield _vectors(config, index, chunks)
 
 
 def _check(name: str, wrong: str, hint: str, about: str) -> Check:
@@ -201,29 +199,28 @@ def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
     return f"other words than their text: {counted(wrong, 'chunk')}"
 
 
-def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> tuple[str, int]:
-    """Compare stored vectors with new ones. Returns what is wrong and the number of vectors (-1: some are missing, or
-    another embedder made them). No text is sent to an endpoint."""
+def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> Check:
+    """Compare stored vectors with new ones. No text is sent to an endpoint."""
     from gitmem.models.embedding import is_remote, open_embedder_of_index
 
-    in_force = index.in_force()
-    if in_force is None:
-        if chunks:
-            return "no chunk has a vector", -1
-        return "", 0
     vectors = {chunk: inspection.stored_vector(index.database, chunk) for chunk in chunks}
     stored = {chunk: vector for chunk, vector in vectors.items() if vector}
-    if len(stored) < len(chunks):
-        bare = len(chunks) - len(stored)
-        return f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector", -1
-    if is_remote(in_force.spec):
-        return "", len(stored)
+    about = counted(len(stored), "vector")
+    in_force = index.in_force()
+    bare = len(chunks) - len(stored)
+    if bare and in_force is None:
+        return Check("vectors", "no chunk has a vector", "git mem index", about)
+    if bare:
+        words = f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector"
+        return Check("vectors", words, "git mem index", about)
+    if in_force is None or is_remote(in_force.spec):
+        return Check("vectors", "", "", about)
     try:
         embedder = open_embedder_of_index(in_force.spec, config)
     except (ModelUnavailable, ImportError):
-        return "", len(stored)
+        return Check("vectors", "", "", about)
     if embedder is None or embedder.id != in_force.name:
-        return "the embedder that made the vectors has changed", -1
+        return Check("vectors", "the embedder that made the vectors has changed", "git mem index", about)
     wrong = 0
     numbers = list(chunks)
     for start in range(0, len(numbers), 256):
@@ -231,8 +228,8 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
         for number, made in zip(batch, codes(embedder, [chunks[n][1] for n in batch]), strict=True):
             wrong += not _close(stored[number], made)
     if not wrong:
-        return "", len(stored)
-    return f"not of their text: {counted(wrong, 'vector')}", len(stored)
+        return Check("vectors", "", "", about)
+    return Check("vectors", f"not of their text: {counted(wrong, 'vector')}", REPAIR, about)
 
 
 def _close(stored: tuple[bytes, bytes], made: tuple[bytes, bytes]) -> bool:

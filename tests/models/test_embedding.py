@@ -340,7 +340,9 @@ def test_git_mem_index_brings_words_and_history_and_says_that_vectors_are_missin
     value = json.loads(done.stdout)
     assert done.returncode == 3 and value["blobs"] == 1 and value["commits"] == 1 and value["embedded"] == 0
     assert value["unfinished"].startswith("no vectors: ") and value["unfinished"] in done.stderr
-    assert repo.mem("doctor", check=False).returncode == 1
+    doctor = repo.mem("doctor", "--json", check=False)
+    vectors = next(check for check in json.loads(doctor.stdout)["checks"] if check["name"] == "vectors")
+    assert doctor.returncode == 1 and vectors["detail"] == "0 vectors"
     repo.git("config", "--global", "mem.embedder", "static")
     assert "1 embedded" in repo.mem("index").stdout
     assert repo.mem("doctor", check=False).returncode == 0
