@@ -63,8 +63,8 @@ class WorkTreeReader:
         self._repo = repo
         self._ours = our_versions(repo) if ours is None else ours
 
-    def read(self, path: str, limit: int = -1) -> bytes:
-        """The bytes of a file, at most `limit` (-1: all). Raises as `worktree.read_bytes`, GitFailed if Git lacks the
+    def read(self, path: str, limit: int | None = None) -> bytes:
+        """The bytes of a file, at most `limit` (None: all). Raises as `worktree.read_bytes`, GitFailed if Git lacks the
         version of HEAD."""
         if path in self._ours:
             return self._in_head(path, limit)
@@ -85,9 +85,8 @@ class WorkTreeReader:
                 except (OSError, GitFailed) as error:
                     yield path, error
 
-    def _in_head(self, path: str, limit: int) -> bytes:
+    def _in_head(self, path: str, limit: int | None) -> bytes:
         entry = self._ours[path]
         if entry is None:
             raise FileNotFoundError(path)
-        data = self._repo.read(entry.oid)
-        return data if limit < 0 else data[:limit]
+        return self._repo.read(entry.oid)[:limit]

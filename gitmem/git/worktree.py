@@ -64,8 +64,8 @@ def resolve(root: Path, path: str) -> Path:
     return place
 
 
-def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
-    """The bytes of a file of the work tree, at most `limit` (-1: all).
+def read_bytes(root: Path, path: str, limit: int | None = None) -> bytes:
+    """The bytes of a file of the work tree, at most `limit` (None: all).
 
     Raises FileNotFoundError if there is no such file, IsADirectoryError for a folder, another OSError if it cannot be
     read, OutsideRepository for a link, for a path through one and for anything but a regular file.

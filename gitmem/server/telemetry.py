@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 from opentelemetry import propagate, trace
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -68,11 +68,21 @@ def cached(cache: str, found: bool) -> None:
     CACHED.labels(cache, "hit" if found else "miss").inc()
 
 
-def exposition(queue: list[tuple[str, int, float]], freshness: tuple[int, int, int, float] | None) -> bytes:
+class Freshness(NamedTuple):
+    """How current the repositories of all tenants are: their number, that of never fetched ones, that of those whose
+    last fetch failed, and the seconds since the oldest fetch, 0 for none."""
+
+    repositories: int
+    never_fetched: int
+    failing: int
+    oldest_seconds: float
+
+
+def exposition(queue: list[tuple[str, int, float]], freshness: Freshness | None) -> bytes:
     """The metrics of all processes in Prometheus' text format.
 
-    `queue`: (state, number of jobs, seconds for which the oldest has been due). `freshness`: (repositories, never
-    fetched ones, failing ones, seconds since the oldest fetch). [] and None if the database cannot be reached.
+    `queue`: (state, number of jobs, seconds for which the oldest has been due). [] and None if the database cannot be
+    reached.
     """
     registry = CollectorRegistry()
     if os.environ.get(SHARED):
@@ -84,23 +94,22 @@ def exposition(queue: list[tuple[str, int, float]], freshness: tuple[int, int, i
         jobs.labels(state).set(count)
     age.set(max([seconds for state, _, seconds in queue if state == "ready"], default=0.0))
     if freshness is not None:
-        names = ("all", "never_fetched", "failing")
         repositories = Gauge("gitmem_repositories", "Repositories by state.", ["state"], registry=registry)
-        for name, number in zip(names, freshness[:3], strict=True):
-            repositories.labels(name).set(number)
+        repositories.labels("all").set(freshness.repositories)
+        repositories.labels("never_fetched").set(freshness.never_fetched)
+        repositories.labels("failing").set(freshness.failing)
         oldest = Gauge("gitmem_oldest_fetch_seconds", "Since the fetch that is longest ago.", registry=registry)
-        oldest.set(freshness[3])
+        oldest.set(freshness.oldest_seconds)
     text: bytes = generate_latest(registry)
     if not os.environ.get(SHARED):
         text = generate_latest(REGISTRY) + text
     return text
 
 
-def freshness_of(database: Database) -> tuple[int, int, int, float]:
-    """(number of repositories, of never fetched ones, of those whose last fetch failed, seconds since the oldest fetch
-    or 0), over all tenants, for `exposition`. Raises IndexUnusable if the database does not answer."""
+def freshness_of(database: Database) -> Freshness:
+    """How current the repositories of all tenants are. Raises IndexUnusable if the database does not answer."""
     ((count, never, failing, oldest),) = database.call("SELECT * FROM freshness()")
-    return count, never, failing, float(oldest or 0)
+    return Freshness(count, never, failing, float(oldest or 0))
 
 
 def export_traces() -> None:

@@ -279,14 +279,11 @@ def _statement_of(view: View, hit: Hit, fact_at: Mapping[FileLine, PresentFact],
         statements = view.statements(hit.path)
     except GitMemError:
         return ""
-    best = ""
-    most_words = -1
-    for statement in statements:  # in the order of lines
-        is_in_hit = statement.fact.line <= hit.end_line and hit.start_line <= statement.end
-        words = _count(marks, statement.fact.text)
-        if is_in_hit and words > most_words:
-            best, most_words = statement.fact.id, words
-    return best
+    in_hit = [row for row in statements if row.fact.line <= hit.end_line and hit.start_line <= row.end]
+    best = max(in_hit, key=lambda row: _count(marks, row.fact.text), default=None)  # the first of equals
+    if best is None:
+        return ""
+    return best.fact.id
 
 
 def _count(marks: re.Pattern[str] | None, text: str) -> int:
