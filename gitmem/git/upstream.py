@@ -18,8 +18,9 @@ def default_range(repo: Repository) -> str:
     """
     if repo.head() is None:
         raise GitMemError("there is no commit here yet", "git commit")
-    for name in (_upstream(repo), *_default_branches(repo)):
-        if name:
+    others = (ref for ref in DEFAULT_BRANCHES if ref != f"refs/heads/{repo.branch()}")
+    for ref in filter(None, (_upstream(repo), *others)):
+        if name := _short_name(repo, ref):
             return f"{name}..HEAD"
     try:
         repo.resolve("HEAD~1")
@@ -29,22 +30,14 @@ def default_range(repo: Repository) -> str:
 
 
 def _upstream(repo: Repository) -> str:
-    """The short name of the current branch's upstream; "" if it has none or that branch is gone."""
+    """The full name of the current branch's upstream, which may be gone; "" if it has none."""
     branch = repo.branch()
     if branch is None:
         return ""
     try:
-        name = run_git(repo, ["for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}"]).strip()
+        return run_git(repo, ["for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}"]).strip()
     except GitFailed:
         return ""
-    return _short_name(repo, name) if name else ""
-
-
-def _default_branches(repo: Repository) -> list[str]:
-    """The short names of those of DEFAULT_BRANCHES that exist and are not the current branch."""
-    current = f"refs/heads/{repo.branch()}"
-    others = [_short_name(repo, name) for name in DEFAULT_BRANCHES if name != current]
-    return list(filter(None, others))
 
 
 def _short_name(repo: Repository, name: str) -> str:

@@ -171,14 +171,14 @@ class Operations:
             raise UsageError("'history' takes the name of one repository", "name it in 'repository'")
         now = self.now()
         past: dict[int, tuple[str, str]] = {}
-        if at:
-            past, now = self._as_of(caller, permitted, at, ref)
-        answer, searched = self._searched(caller.tenant, permitted, query, now, ref, past)
-        if len(searched) < len(past):  # a fetch in between dropped the trees that no branch names
-            past, now = self._as_of(caller, permitted, at, ref)
+        for _ in range(2):  # a fetch in between may drop the trees that no branch names
+            if at:
+                past, now = self._as_of(caller, permitted, at, ref)
             answer, searched = self._searched(caller.tenant, permitted, query, now, ref, past)
-            if len(searched) < len(past):
-                raise IndexUnusable("this is being indexed just now", "try again in a moment")
+            if len(searched) >= len(past):
+                break
+        else:
+            raise IndexUnusable("this is being indexed just now", "try again in a moment")
         if not searched and self._has_unfetched(caller.tenant, permitted):
             answer = answer._replace(stale=True)
         TOKENS.inc(sum(estimate(hit.text) for hit in answer.hits))
