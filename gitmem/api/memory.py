@@ -194,7 +194,7 @@ class Memory:
             raise UsageError(f"'{origin}' is no origin", f"one of {', '.join(ORIGINS)}")
         line = writing.NewLine(
             text, type, to=to, agent=agent, origin=origin, tags=tuple(tags), topic=topic,
-            more=citation_pairs(self.repo, tuple(cites)) if cites else (),
+            more=citation_pairs(self.repo, tuple(cites)),
         )  # fmt: skip
         return cast(Added, json_object(writing.add(self.repo, self.config, line, now=self.now())))
 
@@ -215,7 +215,7 @@ class Memory:
 
         done = insights.record(
             self.repo, self.config, f"[{entity}] {text}", self.now(), agent=agent,
-            extra_meta=citation_pairs(self.repo, tuple(cites)) if cites else (), dry_run=dry_run,
+            extra_meta=citation_pairs(self.repo, tuple(cites)), dry_run=dry_run,
         )  # fmt: skip
         return cast(Insight, json_object(done))
 
