@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -379,11 +380,9 @@ class BinaryRepository:
             if self.git_crypt() is not None:
                 from gitmem.git.blame import blame_encrypted
 
-                reader = BinaryRepository(self.place, self.environ)  # blame is asked from several threads
-                try:
+                # Blame is asked from several threads.
+                with closing(BinaryRepository(self.place, self.environ)) as reader:
                     rows = blame_encrypted(reader, path, start, end, rev)
-                finally:
-                    reader.close()
                 if rows is not None:
                     return rows
             span = f"-L{start},{end}"

@@ -18,7 +18,7 @@ import re
 import shlex
 import shutil
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from gitmem import system
@@ -160,11 +160,8 @@ class Replacement:
         merged = with_added_lines(before, written, current or b"")
         if merged == (current or b""):
             return
-        addition = Replacement(self._root, self.path, current, merged, self._scratch_folder)
-        try:
+        with closing(Replacement(self._root, self.path, current, merged, self._scratch_folder)) as addition:
             addition.apply()
-        finally:
-            addition.close()
         log.warning(
             "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
             "git diff -- %s shows them", self.path, shlex.quote(self.path),

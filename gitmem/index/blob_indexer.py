@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -181,16 +181,13 @@ class BlobIndexer:
             stored = self.writer.stored_chunks
             yield ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(read_batches, batches))
             return
-        workers = Workers(children)
-        try:
+        with closing(Workers(children)) as workers:
             self.writer.prepare_for_many_writes()
             embedded: frozenset[bytes] = frozenset()
             if self.static:
                 embedded = self.writer.all_embedded_chunks(self.number)
             task = Task(self.cut, self.static, self.writer.all_stored_chunks(), embedded, self.messages)
             yield workers.run(chain(read_batches, batches), task)
-        finally:
-            workers.close()
 
     def _add(self, rows: Sequence[BlobRow], vectors: Vectors) -> None:
         """Add parsed blobs with the vectors of their new chunks. `vectors`: as for `embed`."""

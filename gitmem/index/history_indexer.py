@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from itertools import islice
 from pathlib import Path
 
@@ -153,7 +153,7 @@ class _Update:
             writer.close()
             remove(self.place, HISTORY)
             writer = open_writer(self.place, self.bounds.make, HISTORY)
-        try:
+        with closing(writer):
             end = time.monotonic() + self.bounds.budget
             late = lambda: time.monotonic() > end  # noqa: E731
             indexer = BlobIndexer(self.repo, self.config, writer, self.work, late, self.say)
@@ -169,8 +169,6 @@ class _Update:
                     continue
                 if not indexed:
                     return self.work.unfinished or "the history is not indexed yet; 'git mem index' does it"
-        finally:
-            writer.close()
         return ""
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, IndexDamaged, TooManyFiles
@@ -159,18 +160,14 @@ def prune(repo: Repository, *, wait: float = 30.0) -> Work:
     from gitmem.index import history_indexer
 
     work = Work()
-    with locked(repo.common_dir, "index", wait):
-        writer = db.open_writer(directory(repo))
-        try:
-            keep = set(repo.reachable())
-            with writer.writing():
-                _delete_removed_work_trees(writer.database)
-                for key in snapshots.keys(writer.database, "work:"):
-                    keep.update(row.oid for row in snapshots.entries(writer.database, key).values() if row.oid)
-                work.removed_blobs, work.removed_chunks = removal.prune(writer.database, keep)
-            removal.compact(writer.database)
-        finally:
-            writer.close()
+    with locked(repo.common_dir, "index", wait), closing(db.open_writer(directory(repo))) as writer:
+        keep = set(repo.reachable())
+        with writer.writing():
+            _delete_removed_work_trees(writer.database)
+            for key in snapshots.keys(writer.database, "work:"):
+                keep.update(row.oid for row in snapshots.entries(writer.database, key).values() if row.oid)
+            work.removed_blobs, work.removed_chunks = removal.prune(writer.database, keep)
+        removal.compact(writer.database)
     history_indexer.discard(repo, wait)
     return work
 

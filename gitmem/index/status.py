@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from gitmem.config import Config
@@ -97,10 +97,8 @@ def left_out(repo: Repository) -> LeftOut:
     index = db.open_index(directory(repo))
     if index is None:
         return LeftOut(0, 0)
-    try:
+    with closing(index):
         rows = inspection.file_problems(index.database, work_tree_key(repo))
-    finally:
-        index.close()
     files = [row for row in rows if row.skipped or row.corpus in (LARGE, UNREADABLE)]
     return LeftOut(sum(row.secrets for row in rows), len(files))
 
@@ -130,7 +128,7 @@ def status(repo: Repository, config: Config) -> Status:
             wanted=config.embedder, stale=total > 0, reason="there is no index yet" if total else "", branches=(),
             odd=tuple(odd_files), secret_lines=0, ignored=0, commits=_commits(repo),
         )  # fmt: skip
-    try:
+    with closing(index):
         key = work_tree_key(repo)
         counts = inspection.counts(index.database)
         covered = snapshots.covered(index.database)
@@ -164,8 +162,6 @@ def status(repo: Repository, config: Config) -> Status:
             ignored=ignored,
             commits=_commits(repo),
         )
-    finally:
-        index.close()
 
 
 def _other_endings(repo: Repository, work_tree: WorkTree) -> list[Odd]:
@@ -203,10 +199,8 @@ def _commits(repo: Repository) -> int:
     with suppress(IndexDamaged):
         index = db.open_index(directory(repo), HISTORY)
         if index is not None:
-            try:
+            with closing(index):
                 return inspection.counts(index.database).blobs
-            finally:
-                index.close()
     return 0
 
 

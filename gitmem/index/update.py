@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from gitmem.config import Config
@@ -73,7 +73,5 @@ class Update:
             self.note_rebuild(error)
             db.remove(self.folder)
             writer = db.open_writer(self.folder, self.bounds.make)
-        try:
+        with closing(writer):
             yield BlobIndexer(self.repo, self.config, writer, self.work, self.is_late, self._say)
-        finally:
-            writer.close()
