@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -152,12 +152,10 @@ def _store(repo: Repository, config: Config, index: IndexReader, rows: Iterable[
         return
     from gitmem.index.db.connection import open_writer
 
-    try:
-        with (
-            locked(repo.common_dir, "index", 0.0, make=False),
-            closing(open_writer(directory(repo), make=False)) as writer,
-            writer.writing(),
-        ):
-            writer.put_line_days(rows)
-    except (GitMemError, OSError):
-        return
+    with (
+        suppress(GitMemError, OSError),
+        locked(repo.common_dir, "index", 0.0, make=False),
+        closing(open_writer(directory(repo), make=False)) as writer,
+        writer.writing(),
+    ):
+        writer.put_line_days(rows)

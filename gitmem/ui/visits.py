@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -38,7 +39,5 @@ def record_visit(common_dir: Path, visit: Visit) -> None:
     if visit.at is None:
         return
     value = {"commit": visit.commit, "at": visit.at.isoformat(timespec="seconds")}
-    try:
+    with suppress(OSError, GitMemError):
         write_atomic(state_dir(common_dir), FILE, json.dumps(value).encode("ascii") + b"\n", private=True)
-    except (OSError, GitMemError):
-        return

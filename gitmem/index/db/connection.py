@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -93,10 +94,8 @@ def ensure_ours(directory: Path, name: str = FILE) -> bool:
     except FileNotFoundError:
         return False
     for suffix in ("-wal", "-shm"):
-        try:
+        with suppress(FileNotFoundError):
             _check(path.with_name(path.name + suffix), stat.S_ISREG)
-        except FileNotFoundError:
-            pass
     return True
 
 

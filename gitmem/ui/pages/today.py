@@ -4,6 +4,7 @@ latest sessions, and what to do next."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -150,11 +151,9 @@ def _since(view: View, head: str) -> tuple[str, datetime]:
     "" (the empty tree) if there is no such commit."""
     visit = view.site.visit
     if visit.commit and not view.snapshot.past and visit.at is not None:
-        try:
+        with suppress(GitMemError):  # the commit may be gone, as after a rebase
             if view.repo.is_ancestor(view.repo.resolve(visit.commit), head):
                 return visit.commit, visit.at
-        except GitMemError:  # the commit is gone, as after a rebase
-            pass
     moment = (view.snapshot.when or view.now) - timedelta(days=DAYS_WITHOUT_VISIT)
     older = (commit.oid for commit in view.repo.log([head], first_parent=True) if commit.commit_date <= moment)
     return (next(older, "") if head else ""), moment
