@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.objects import is_git_crypt_filter
@@ -39,7 +38,7 @@ _COMMITTED = re.compile(r"\[[^\n]*? ([0-9a-f]{4,64})\] ")
 
 def merging(repo: Repository) -> bool:
     """Whether a merge is in progress in this work tree."""
-    return (Path(repo.git_dir) / MERGE_HEAD).exists()
+    return (repo.git_dir / MERGE_HEAD).exists()
 
 
 def committer(repo: Repository) -> str:
@@ -53,7 +52,7 @@ def ensure_can_commit(repo: Repository) -> None:
     if repo.root is None:
         raise GitMemError("this needs a work tree, and the repository is bare", "run it in a clone")
     for name, (operation, hint) in IN_PROGRESS.items():
-        if (Path(repo.git_dir) / name).exists():
+        if (repo.git_dir / name).exists():
             raise GitMemError(Message("{} is in progress here", operation), Message("finish it first: {}", hint))
 
 

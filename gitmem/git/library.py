@@ -30,8 +30,8 @@ BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
 class LibraryRepository(BinaryRepository):
     """`gitmem.git.repository.Repository` whose objects, trees and revisions come from libgit2."""
 
-    def __init__(self, opened: pygit2.Repository, inner: BinaryRepository) -> None:
-        super().__init__(inner.place, inner.environ)
+    def __init__(self, opened: pygit2.Repository, place: Place, environ: Mapping[str, str]) -> None:
+        super().__init__(place, environ)
         self._opened = opened
 
     def resolve(self, rev: str) -> str:
@@ -190,4 +190,4 @@ def _open(place: Place, environ: Mapping[str, str]) -> Repository:
         raise NotARepository(Message("libgit2 cannot open the repository: {}", error)) from None
     if any(entry.name == "extensions.partialclone" or entry.name.endswith(".promisor") for entry in opened.config):
         raise GitFailed("libgit2 fetches nothing that a partial clone leaves out")
-    return LibraryRepository(opened, BinaryRepository(place, environ))
+    return LibraryRepository(opened, place, environ)

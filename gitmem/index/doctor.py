@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from zlib import crc32
 
 from gitmem.config import Config
@@ -40,11 +39,11 @@ def unfinished(repo: Repository) -> list[Check]:
     """One failed check for each thing that a killed run or Git left: Git's lock, a record of writing, scratch files, a
     merge or rebase in progress. [] if there is none."""
     checks = []
-    lock = Path(repo.git_dir) / "index.lock"
+    lock = repo.git_dir / "index.lock"
     if lock.exists():
         problem = "Git's index is locked: a git is at work here, or was killed"
         checks.append(Check("lock", problem, Message("if no git runs any more: {}", f"rm {shlex.quote(str(lock))}")))
-    if (Path(repo.git_dir) / RECORD).exists():
+    if (repo.git_dir / RECORD).exists():
         problem = "a git mem that was writing files was killed, or is at work"
         checks.append(Check("writing", problem, Message("{} puts back what is still as it wrote it", REPAIR)))
     elif files := scratch_files(repo):
@@ -53,7 +52,7 @@ def unfinished(repo: Repository) -> list[Check]:
         )
         checks.append(Check("writing", problem, Message("{} deletes what a killed one left", REPAIR)))
     for name, (operation, continue_command) in IN_PROGRESS.items():
-        if (Path(repo.git_dir) / name).exists():
+        if (repo.git_dir / name).exists():
             hint = Message("{}, or {}", continue_command, continue_command.replace("--continue", "--abort"))
             checks.append(
                 Check("in progress", Message("{} has not ended: git mem commits nothing meanwhile", operation), hint)
