@@ -127,9 +127,9 @@ def _call_page(site: Site, name: str, request: Request, show: Callable[[View], R
             try:
                 return show(view)
             except StillComputing as unfinished:
-                from gitmem.ui.pages import work_in_progress
+                from gitmem.ui.pages import waiting
 
-                return work_in_progress.page(view, unfinished.part, unfinished.progress)
+                return waiting.progress_page(view, unfinished)
     except Exception as error:  # noqa: BLE001 - every error becomes a page that says what to do
         return _error_page(site, name, request, error)
 
