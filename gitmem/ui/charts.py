@@ -27,19 +27,22 @@ class Piece:
     shade: int
 
 
-def stacked_bar(values: Mapping[str, float], whole: float, order: Sequence[str]) -> list[Piece]:
+def stacked_bar(
+    values: Mapping[str, float], whole: float, order: Sequence[str], *, shades: int = SHADE_COUNT
+) -> list[Piece]:
     """The positive values, in the order of `values`, as the pieces of one bar; a value of `whole` would fill the bar,
     and larger sums go beyond it. Every width is 0.0 if `whole` is 0.
 
     `order`: names that always get the same fill, whichever of them are there; other names get the fills after theirs.
-    There are SHADE_COUNT fills, which then repeat.
+    There are `shades` fills, which then repeat.
     """
     pieces, start = [], 0.0
-    shades = {name: index for index, name in enumerate(order)}
-    positive = [(name, value) for name, value in values.items() if value > 0]
-    for name, value in positive:
+    shade_of = {name: index for index, name in enumerate(order)}
+    for name, value in values.items():
+        if value <= 0:
+            continue
         width = 100 * value / whole if whole else 0.0
-        shade = shades.setdefault(name, len(shades)) % SHADE_COUNT
+        shade = shade_of.setdefault(name, len(shade_of)) % shades
         pieces.append(Piece(name, value, round(start, 2), round(width, 2), shade))
         start += width
     return pieces

@@ -18,6 +18,7 @@ from gitmem.search.query import Query
 from gitmem.search.results import marked_words
 from gitmem.search.search import search
 from gitmem.search.weights import MEANING, WORDS
+from gitmem.ui.charts import Piece, stacked_bar
 from gitmem.ui.pages.first_steps import Step, first_steps
 from gitmem.ui.pages.notes import file_paths, page_of
 from gitmem.ui.view import View
@@ -100,24 +101,12 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a hit's score. `value`: its share of the score, 0..1. `start`, `width`: its piece of the bar, in
-    percent."""
-
-    name: str
-    value: float
-    start: float
-    width: float
-    colour: int
-
-
-@dataclass(frozen=True, slots=True)
 class ShownHit:
     """A hit, the id of the statement that it links to ("" for none), and the parts of its score."""
 
     hit: Hit
     statement: str
-    parts: Sequence[Part]
+    parts: Sequence[Piece]
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +282,7 @@ def _count(marks: re.Pattern[str] | None, text: str) -> int:
     return len(marks.findall(text))
 
 
-def parts(hit: Hit, marks: re.Pattern[str] | None) -> list[Part]:
+def parts(hit: Hit, marks: re.Pattern[str] | None) -> list[Piece]:
     """The parts that add to a hit's score, as pieces of a bar as long as the score. Negative parts shorten the others.
 
     `marks`: finds the words of the question. When the text has none of them, its lexical evidence comes from headings
@@ -305,16 +294,8 @@ def parts(hit: Hit, marks: re.Pattern[str] | None) -> list[Part]:
         sums[AROUND] += sums[SAME_WORDS]
         sums[SAME_WORDS] = 0.0
     total = sum(value for value in sums.values() if value > 0)
-    pieces: list[Part] = []
-    start = 0.0
-    for colour, part in enumerate(PARTS):
-        value = sums[part.title]
-        if value > 0:
-            share = hit.score * value / total
-            percent = 100 * share
-            pieces.append(Part(part.title, share, round(start, 1), round(percent, 1), colour))
-            start += percent
-    return pieces
+    shares = {title: hit.score * value / total for title, value in sums.items() if value > 0}
+    return stacked_bar(shares, 1, list(sums), shades=len(PARTS))
 
 
 def _score_values(hit: Hit) -> dict[str, float]:
