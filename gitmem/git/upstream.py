@@ -18,9 +18,9 @@ def default_range(repo: Repository) -> str:
     """
     if repo.head() is None:
         raise GitMemError("there is no commit here yet", "git commit")
-    others = (ref for ref in DEFAULT_BRANCHES if ref != f"refs/heads/{repo.branch()}")
-    for ref in filter(None, (_upstream(repo), *others)):
-        if name := _short_name(repo, ref):
+    current = f"refs/heads/{repo.branch()}"
+    for ref in filter(None, (_upstream(repo), *DEFAULT_BRANCHES)):
+        if ref != current and (name := _short_name(repo, ref)):
             return f"{name}..HEAD"
     try:
         repo.resolve("HEAD~1")
