@@ -208,27 +208,28 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
     in_force = index.in_force()
     bare = len(chunks) - len(stored)
     if bare and in_force is None:
-        return Check("vectors", "no chunk has a vector", "git mem index", about)
+        return _check("vectors", "no chunk has a vector", "git mem index", about)
     if bare:
         words = f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector"
-        return Check("vectors", words, "git mem index", about)
+        return _check("vectors", words, "git mem index", about)
     if in_force is None or is_remote(in_force.spec):
-        return Check("vectors", "", "", about)
+        return _check("vectors", "", "", about)
     try:
         embedder = open_embedder_of_index(in_force.spec, config)
     except (ModelUnavailable, ImportError):
-        return Check("vectors", "", "", about)
+        return _check("vectors", "", "", about)
     if embedder is None or embedder.id != in_force.name:
-        return Check("vectors", "the embedder that made the vectors has changed", "git mem index", about)
+        return _check("vectors", "the embedder that made the vectors has changed", "git mem index", about)
     wrong = 0
     numbers = list(chunks)
     for start in range(0, len(numbers), 256):
         batch = numbers[start : start + 256]
         for number, made in zip(batch, codes(embedder, [chunks[n][1] for n in batch]), strict=True):
             wrong += not _close(stored[number], made)
-    if not wrong:
-        return Check("vectors", "", "", about)
-    return Check("vectors", f"not of their text: {counted(wrong, 'vector')}", REPAIR, about)
+    words = ""
+    if wrong:
+        words = f"not of their text: {counted(wrong, 'vector')}"
+    return _check("vectors", words, REPAIR, about)
 
 
 def _close(stored: tuple[bytes, bytes], made: tuple[bytes, bytes]) -> bool:
