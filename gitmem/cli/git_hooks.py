@@ -241,8 +241,8 @@ def report_cited_facts(repo: Repository) -> None:
 def scan_staged(repo: Repository, today: date, *, merging: bool, paths: Sequence[str] = ()) -> Report:
     """Scan the staged content. `paths`: files whose staged content is scanned too, changed or not (the framework's
     --all-files). `merging`: the commit will be a merge."""
+    from gitmem.gate.blob_reading import files_before
     from gitmem.gate.changes.staging import merge_heads
-    from gitmem.gate.files_before import files_before
     from gitmem.gate.staged_files import staged_files
     from gitmem.gate.tree_policies import staged_policy
 

@@ -1,15 +1,15 @@
-"""Reads the blobs that the gate scans, some at a time, from Git's objects."""
+"""Reads the blobs that the gate scans, some at a time, and files as they were before a change, from Git's objects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from gitmem.gate.examine import Blob
+from gitmem.gate.examine import Blob, FilesBefore
 from gitmem.gate.policy import Policy
-from gitmem.git.objects import LFS_POINTER, REGULAR, is_encrypted
-from gitmem.git.repository import Repository
+from gitmem.git.objects import LFS_POINTER, LINKS, REGULAR, is_encrypted
+from gitmem.git.repository import Repository, read_small_blobs
 
 WINDOW = 256  # blobs read at once
 STILL_ENCRYPTED = (
@@ -58,3 +58,21 @@ def read_blobs(repo: Repository, places: Iterable[BlobPlace], policy: Policy) ->
 
 def too_large(size: int, policy: Policy) -> str:
     return f"{size} bytes, more than the {policy.limit} a memory file may have"
+
+
+def files_before(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> FilesBefore:
+    """The files before a change, read when they are asked for; links and files of more than MAX_MEMORY_FILE_BYTES are
+    left out. `commits`: the parents of the change. `gone`: the paths that the change deletes or moves."""
+
+    def texts(path: str) -> list[bytes]:
+        entries = [e for commit in commits for e in repo.entries(commit, [path]) if e.path == path]
+        oids = dict.fromkeys(entry.oid for entry in entries if entry.mode not in LINKS)
+        return [data for _, data in read_small_blobs(repo, ((oid, oid) for oid in oids))]
+
+    return FilesBefore(texts, frozenset(gone))
+
+
+def files_before_commit(repo: Repository, commit: str) -> FilesBefore:
+    """The files before one commit, as its first parent has them; no files for a root commit."""
+    row = next(iter(repo.log([commit], limit=1)))
+    return files_before(repo, row.parents[:1], ())

@@ -12,7 +12,7 @@ from itertools import chain
 
 from gitmem.config import TRACKED
 from gitmem.errors import GitMemError, UsageError
-from gitmem.gate.blob_reading import BlobPlace, read_blobs
+from gitmem.gate.blob_reading import BlobPlace, files_before, read_blobs
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
@@ -22,7 +22,6 @@ from gitmem.gate.changes.staging import is_checked_path
 from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_settings_loss
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
-from gitmem.gate.files_before import files_before
 from gitmem.gate.imported_files import newly_imported
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.pushed_commits import oids_of_all_refs

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-from gitmem.gate.blob_reading import BlobPlace, read_blobs
+from gitmem.gate.blob_reading import BlobPlace, files_before, read_blobs
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.staging import change_findings, staged_change
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, Source
-from gitmem.gate.files_before import files_before
 from gitmem.gate.imported_files import newly_imported
 from gitmem.gate.policy import Policy
 from gitmem.git.objects import LINKS, is_encrypted, is_git_crypt_filter

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from gitmem.config import Config
-from gitmem.gate.blob_reading import BlobPlace, read_blobs
+from gitmem.gate.blob_reading import BlobPlace, files_before, read_blobs
 from gitmem.gate.commit_files import files_of_new_commits
 from gitmem.gate.examine import FilesBefore
 from gitmem.gate.examine import Source as Scanned
 from gitmem.gate.existing_findings import findings_before
-from gitmem.gate.files_before import files_before
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.scan import Report, scan, without_repeats
 from gitmem.gate.tree_policies import daily_patterns, range_policy

@@ -19,6 +19,7 @@ from gitmem.cli.terminal import escape, json_text, page, paint_severities, write
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate import explanation, trial
+from gitmem.gate.blob_reading import files_before_commit
 from gitmem.gate.commit_files import files_of_history, files_of_last_commits, files_of_new_commits, parse_range
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
@@ -26,7 +27,6 @@ from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Blob, FilesBefore, Source, decode, finding_of_non_text
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.existing_findings import baseline_rows
-from gitmem.gate.files_before import files_before_commit
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.reports.github import as_annotations
 from gitmem.gate.reports.sarif import as_sarif

@@ -25,8 +25,8 @@ class Detector:
     its rules match data that identifies a person, which nobody can rotate as a secret; all of them are in
     `guessable`. `excepted_for_files`: its rules that can be excepted for a whole file, for pages that discuss
     attacks, merges or people; never rules for secrets, exfiltration or hidden text. `remedies`: (rule, what a person
-    must do) for each rule whose match no mask can mend. `evidence`: a module with `evidence(text)`, "" when the
-    messages of the matches say all.
+    must do) for each rule whose match no mask can mend. `evidence`: whether the module has `evidence(text)` too,
+    since the messages of the matches do not say all.
     """
 
     module: str
@@ -36,7 +36,7 @@ class Detector:
     personal: bool = False
     excepted_for_files: tuple[str, ...] = ()
     remedies: tuple[tuple[str, str], ...] = ()
-    evidence: str = ""
+    evidence: bool = False
 
 
 DETECTORS: dict[str, Detector] = {
@@ -64,7 +64,7 @@ DETECTORS: dict[str, Detector] = {
             "injection-instruction", "injection-prompt-leak", "injection-poisoning", "injection-standing-rule",
             "injection-role-marker",
         ),
-        evidence="gitmem.gate.detectors.injection.sentence_evidence",
+        evidence=True,
     ),
     "invisible": Detector(
         "gitmem.gate.detectors.injection.invisible_characters", secret=False, in_messages=True
@@ -132,7 +132,7 @@ def _detect_of(module: str) -> Callable[[Text], Iterator[Match]]:
 
 def evidence(text: Text) -> Iterator[Evidence]:
     """The evidence of all detectors for a text, in order of place. Exceptions of a detector are not caught."""
-    modules = [detector.evidence for detector in DETECTORS.values() if detector.evidence]
+    modules = [detector.module for detector in DETECTORS.values() if detector.evidence]
     results = [result for module in modules for result in import_module(module).evidence(text)]
     yield from sorted(results, key=lambda result: (result.start, result.end, result.rule))
 

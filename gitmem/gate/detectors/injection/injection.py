@@ -7,11 +7,11 @@ It reports sentences that `sentence_judge.py` judges to be instructions, plain o
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.code_fences import shown_code
-from gitmem.gate.detectors.injection import plain_orders
+from gitmem.gate.detectors.injection import plain_orders, scorer
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.gate.detectors.injection.role_markers import find_markers
 from gitmem.gate.detectors.injection.sentence_judge import Verdict, judge
-from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
+from gitmem.gate.detectors.text import Evidence, Examples, Match, Scope, Severity, Text
 from gitmem.messages import Message, joined
 
 
@@ -81,6 +81,21 @@ def _plain_orders(text: Text) -> Iterator[Match]:
             rule = "injection-poisoning"
         concepts = " + ".join(cost.value for cost in order.costs)
         yield Match(rule, severity, *text.to_raw(order.start, order.end), _message(concepts, severity, text))
+
+
+def evidence(text: Text) -> Iterator[Evidence]:
+    """For each sentence that `judge` reports: its concepts, its score, the two thresholds and its severity
+    (`severity_of`), which in a file of instructions is mostly a warning, even for a score that blocks elsewhere."""
+    learned = scorer.load()
+    for verdict in judge(text):
+        values = (
+            ("parts", " + ".join(part.value for part in verdict.parts)),
+            ("score", round(verdict.score, 3)),
+            ("warns from", round(learned.warn, 3)),
+            ("blocks from", round(learned.block, 3)),
+            ("severity", severity_of(verdict, text.scope).value),
+        )
+        yield Evidence(rule_of(verdict), *text.to_raw(verdict.start, verdict.end), values)
 
 
 EXAMPLES: dict[str, Examples] = {
