@@ -19,6 +19,7 @@ from gitmem.git.repository import Repository
 MAX_RULE_FILES = 200  # `.gitignore` files that are read
 MAX_RULE_FILE_BYTES = 1 << 16  # the rest of a larger one is ignored
 MAX_SAME_NAMED_FOLDERS = 50
+_WILDCARDS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "*": "[^/]*", "?": "[^/]"}  # of a rule -> of a regular expression
 
 
 class _Rule(NamedTuple):
@@ -175,14 +176,8 @@ def _rule(row: str) -> re.Pattern[str]:
     body = row.strip("/")
     form = ""
     for piece in re.findall(r"\*\*/|/\*\*|\*|\?|\[[^\]/]*\]|[^*?\[]+|.", body):
-        if piece == "**/":
-            form += "(?:.*/)?"
-        elif piece == "/**":
-            form += "(?:/.*)?"
-        elif piece == "*":
-            form += "[^/]*"
-        elif piece == "?":
-            form += "[^/]"
+        if piece in _WILDCARDS:
+            form += _WILDCARDS[piece]
         elif piece.startswith("[") and len(piece) > 2:
             form += "[" + piece[1:-1].replace("!", "^", 1).replace("\\", "").replace("[", "\\[") + "]"
         else:

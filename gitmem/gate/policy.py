@@ -7,7 +7,6 @@ module reads no tree.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
@@ -116,8 +115,3 @@ def canonical(path: str) -> str:
     if head == ".claude" and name in UPPER:
         return f"{head}/{UPPER[name]}"
     return UPPER.get(folded, folded)
-
-
-def distinct(layouts: Iterable[Layout]) -> tuple[Layout, ...]:
-    """Layouts without repeats, in order."""
-    return tuple(dict.fromkeys(layouts))

@@ -18,7 +18,7 @@ from gitmem.gate import exceptions
 from gitmem.gate.changes.staging import merge_heads
 from gitmem.gate.detectors import registry
 from gitmem.gate.imported_files import imported_files
-from gitmem.gate.policy import Policy, distinct
+from gitmem.gate.policy import Policy
 from gitmem.git import promised_objects
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
@@ -115,7 +115,7 @@ def _layouts(trees: Sequence[Tree], configs: Sequence[Config]) -> tuple[Layout, 
         layouts.append(Layout(notes=layout.notes, extra=globs))
     if not layouts:
         layouts.append(layout_of((), globs))
-    return distinct(layouts)
+    return tuple(dict.fromkeys(layouts))
 
 
 def _union(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

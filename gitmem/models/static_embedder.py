@@ -16,13 +16,14 @@ import sys
 import weakref
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from math import hypot, isqrt
 from operator import mul
 from pathlib import Path
 from struct import Struct
+from typing import TypeVar
 from zlib import crc32
 
 from gitmem.errors import ModelUnavailable
@@ -50,6 +51,9 @@ _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a full cache is cleared, and frequent words soon return
 _CACHED_ROWS = 5_000
 _MIN_TEXTS_FOR_DICT = 256  # texts from which reading all pieces into a dict (20 ms) is faster
+
+
+_Key = TypeVar("_Key")
 
 
 @cache
@@ -107,7 +111,7 @@ class StaticEmbedder:
         self._halves = _Half(self, 0, half), _Half(self, half, dims - half)
         self._find: Find = self._find_mapped
         self._find_longest: FindLongest | None = self._find_longest_mapped
-        self._signs = _Signs(self)
+        self._signs = _Cache(self._signs_of, _CACHED_WORDS)
         self._pairs = int.from_bytes(b"\1\0" * dims, "little")
 
     def _integers(self, start: int, end: int) -> Sequence[int]:
@@ -118,10 +122,6 @@ class StaticEmbedder:
         swapped = array("I", integers)
         swapped.byteswap()
         return swapped
-
-    def pieces(self, text: str) -> list[int]:
-        """The numbers of the table's rows for the pieces of a text, in the order of the text, with repetitions."""
-        return [row for word in words(text) for row in self.rows(word)]
 
     def rows(self, word: str) -> list[int]:
         """The numbers of the table's rows for the pieces of one word, as `wordpiece.words` cuts words."""
@@ -134,6 +134,14 @@ class StaticEmbedder:
         Approximate for a word of several pieces: their scales are rounded to multiples of 16.
         """
         return self._signs
+
+    def _signs_of(self, word: str) -> int:
+        rows = self.rows(word)
+        if len(rows) == 1:  # most words: the row's own signs
+            return int(self._read(rows[0]).translate(_ABOVE), 2)
+        if rows:
+            return int(self._joined(rows).translate(_SIGNS), 2)
+        return 0
 
     def _read(self, row: int) -> bytes:
         """A row's bytes. Read instead of mapped where the system can: rows of one search are at about a thousand places
@@ -285,24 +293,18 @@ class StaticEmbedder:
         return -1
 
 
-class _Signs(dict[str, int]):
-    """A cache: word -> its signs (`StaticEmbedder.signs`)."""
+class _Cache(dict[_Key, int]):
+    """A cache of what `compute` returns for a key; it is cleared when it has `size` values."""
 
-    def __init__(self, table: StaticEmbedder) -> None:
-        self._table = table
+    def __init__(self, compute: Callable[[_Key], int], size: int) -> None:
+        self._compute, self._size = compute, size
 
-    def __missing__(self, word: str) -> int:
-        table = self._table
-        rows = table.rows(word)
-        signs = 0
-        if len(rows) == 1:  # most words: the row's own signs
-            signs = int(table._read(rows[0]).translate(_ABOVE), 2)
-        elif rows:
-            signs = int(table._joined(rows).translate(_SIGNS), 2)
-        if len(self) >= _CACHED_WORDS:
+    def __missing__(self, key: _Key) -> int:
+        value = self._compute(key)
+        if len(self) >= self._size:
             self.clear()
-        self[word] = signs
-        return signs
+        self[key] = value
+        return value
 
 
 class _Half:
@@ -314,7 +316,7 @@ class _Half:
     def __init__(self, table: StaticEmbedder, first: int, count: int) -> None:
         self.count = count
         self.words: dict[str, int] = _Words(table)
-        self.rows: dict[int, int] = _Rows(self)
+        self.rows = _Cache(self.row, _CACHED_ROWS)  # number of a row -> the row as lanes
         self._table = table
         self._first = first
         self._ones = int.from_bytes(b"\1\0\0\0" * count, "little")
@@ -391,20 +393,6 @@ class _Words(dict[str, int]):
                 half.words.clear()
             half.words[word] = sum(map(half.rows.__getitem__, rows))
         return self[word]
-
-
-class _Rows(dict[int, int]):
-    """A cache: number of a row -> the row as lanes."""
-
-    def __init__(self, half: _Half) -> None:
-        self._half = half
-
-    def __missing__(self, number: int) -> int:
-        row = self._half.row(number)
-        if len(self) >= _CACHED_ROWS:
-            self.clear()
-        self[number] = row
-        return row
 
 
 def _packed(lanes: Sequence[int]) -> int:

@@ -1,7 +1,7 @@
 """Arithmetic on stored vectors, with the standard library only: the search path must not import numpy.
 
 An embedding is little-endian float32. The vector of a sentence is stored *packed*: DIMS numbers of 4 bits each
-(`packed`, `unpacked`, `cosines`).
+(`packed`, `cosines`).
 """
 
 import math
@@ -47,15 +47,6 @@ _SCALE, _BIAS = 1 << 18, 1 << 31  # 255 * _SCALE * sqrt(DIMS) is below _BIAS: no
 def packed(numbers: bytes) -> bytes:
     """The packed vector of DIMS signed bytes: the nearest of the 16 LEVELS for each, two in a byte."""
     return bytes.fromhex(numbers.translate(_NEAREST).decode("ascii"))
-
-
-def unpacked(stored: bytes) -> tuple[float, ...]:
-    """The DIMS numbers of a packed vector, scaled to length 1; () for a vector of zeros."""
-    levels = [digit - 128 for digit in stored.hex().encode("ascii").translate(_LEVEL_PLUS_128)]
-    length = math.hypot(*levels)
-    if not length:
-        return ()
-    return tuple([level / length for level in levels])
 
 
 def cosines(vector: Sequence[float], vectors: Sequence[bytes]) -> list[float]:

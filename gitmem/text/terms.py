@@ -229,7 +229,7 @@ def stem(word: str) -> str:
             word = word[:-1]
     else:
         for suffix in ("ed", "ing"):
-            if word.endswith(suffix) and _has_vowel(word[: -len(suffix)]):
+            if word.endswith(suffix) and "v" in _shape(word[: -len(suffix)]):
                 word = word[: -len(suffix)]
                 if word.endswith(("at", "bl", "iz")):
                     word += "e"
@@ -273,10 +273,6 @@ def _shape(word: str) -> str:
 
 def _measure(word: str) -> int:
     return _shape(word).count("vc")
-
-
-def _has_vowel(word: str) -> bool:
-    return "v" in _shape(word)
 
 
 def _ends_cvc(word: str) -> bool:

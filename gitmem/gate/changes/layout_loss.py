@@ -37,13 +37,9 @@ def layout_loss(repo: Repository, before: str, after: str, commit: str = "") -> 
         yield from check_layout(repo, repo.entries(before), repo.entries(after), commit)
 
 
-def staged_layout_loss(repo: Repository, head: str) -> Iterator[Finding]:
-    """A finding when notes that are memory in HEAD are still staged, but are not memory there. `head`: the oid of HEAD.
-    Raises BadConfig when the staged settings cannot be read."""
-    yield from check_layout(repo, repo.entries(head), repo.staged(), "")
-
-
-def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entry], commit: str) -> Iterator[Finding]:
+def check_layout(
+    repo: Repository, before: Sequence[Entry], after: Sequence[Entry], commit: str = ""
+) -> Iterator[Finding]:
     """A finding when notes that are memory in the tree `before` are still in the tree `after`, but are not memory
     there. Its path is the file that caused the loss. Raises BadConfig when the settings of `after` cannot be read.
 

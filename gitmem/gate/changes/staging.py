@@ -13,7 +13,7 @@ from gitmem.config import TRACKED
 from gitmem.errors import GitMemError
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
-from gitmem.gate.changes.layout_loss import may_narrow, staged_layout_loss
+from gitmem.gate.changes.layout_loss import check_layout, may_narrow
 from gitmem.gate.changes.merge_losses import dropped_staged_paths, oid_in_merge_base
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, staged_settings_loss
@@ -99,7 +99,7 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
     if any(change.path == TRACKED for change in changes) or len(staging.parents) > 1:
         findings += staged_settings_loss(repo, staging.parents)
     if staging.parents and may_narrow(policy.layouts):
-        findings += staged_layout_loss(repo, staging.parents[0])
+        findings += check_layout(repo, repo.entries(staging.parents[0]), repo.staged())
     findings += rules.check_protection(staging.own_changes(), policy)
     added = [change.path for change in changes if change.status == "A"]
     if any(policy.scans(path) for path in added):

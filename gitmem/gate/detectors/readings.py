@@ -64,40 +64,34 @@ class Reading(NamedTuple):
             yield start, end, find
 
 
+def _of_lines(text: Text, lines: Plain | None, *, normalised: bool = False) -> list[Reading]:
+    """The reading of these lines of a text; none for None."""
+    if lines is None:
+        return []
+    return [Reading(lines.text, text, lines, normalised)]
+
+
 def of_secrets(text: Text) -> list[Reading]:
     """The readings to scan for secrets: the normalised text if it can show a disguised secret, lines with their strings
     joined, and lines as a page shows them. A reading that the text has not is left out."""
-    readings: list[Reading] = []
-    source = text.raw
-    differs = disguised(text.raw) and text.norm != text.raw
-    if differs:
-        source = text.norm
-        readings = [Reading(text.norm, text, None, normalised=True)]
-    rendered = as_rendered(source)
-    for lines, normalised in ((without_seams(text.raw), False), (rendered, differs)):
-        if lines is not None:
-            readings.append(Reading(lines.text, text, lines, normalised))
-    return readings
+    joined = _of_lines(text, without_seams(text.raw))
+    if not disguised(text.raw) or text.norm == text.raw:
+        return [*joined, *_of_lines(text, as_rendered(text.raw))]
+    whole = Reading(text.norm, text, None, normalised=True)
+    return [whole, *joined, *_of_lines(text, as_rendered(text.norm), normalised=True)]
 
 
 def of_passwords(text: Text) -> list[Reading]:
     """The readings to scan for passwords: those of `of_secrets`, and lines without escapes."""
-    readings = of_secrets(text)
-    lines = without_escapes(text.raw)
-    if lines is not None:
-        readings.append(Reading(lines.text, text, lines, normalised=False))
-    return readings
+    return [*of_secrets(text), *_of_lines(text, without_escapes(text.raw))]
 
 
 def of_personal_data(text: Text) -> list[Reading]:
     """The readings to scan for personal data: the normalised text if the raw one is decomposed, and lines as a page
     shows them. A reading that the text has not is left out."""
-    readings: list[Reading] = []
+    readings = _of_lines(text, as_rendered(text.raw))
     if not text.raw.isascii() and _DECOMPOSED.search(text.raw) is not None:
-        readings = [Reading(text.norm, text, None, normalised=True)]
-    lines = as_rendered(text.raw)
-    if lines is not None:
-        readings.append(Reading(lines.text, text, lines, normalised=False))
+        return [Reading(text.norm, text, None, normalised=True), *readings]
     return readings
 
 

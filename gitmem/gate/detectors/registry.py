@@ -6,7 +6,7 @@ match means for a commit. The row of a detector holds everything else that the g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -135,13 +135,3 @@ def evidence(text: Text) -> Iterator[Evidence]:
     modules = [detector.module for detector in DETECTORS.values() if detector.evidence]
     results = [result for module in modules for result in import_module(module).evidence(text)]
     yield from sorted(results, key=lambda result: (result.start, result.end, result.rule))
-
-
-def run(text: Text, names: Iterable[str]) -> list[Match]:
-    """All matches of the named detectors in order of place, without duplicates. Raises KeyError for an unknown name.
-
-    An exception of a detector is not caught here: otherwise a detector that failed would look like one that found
-    nothing.
-    """
-    matches = {match for name in names for match in load(name)(text)}
-    return sorted(matches, key=lambda match: (match.start, match.end, match.rule, match.message))

@@ -45,16 +45,12 @@ def own_buckets(sentence: str) -> set[int]:
     """The buckets of a sentence's words, of adjacent pairs, and of pairs with one word between them. Empty for a
     sentence that has no words except addresses, because an address alone orders nothing."""
     words = tokens(sentence)
-    if not _has_word(words):
+    if not any(token[0].isalpha() and token != ADDRESSED for token in words):
         return set()
     row = [_BEGIN, *map(_hashed_token, words), _END]
     sums, after, after_next, singles = zip(*row, strict=True)
     pairs = [*map(crc32, after[1:], sums), *map(crc32, after_next[2:], sums)]
     return set().union([pair & BUCKETS - 1 for pair in pairs], *singles)
-
-
-def _has_word(words: list[str]) -> bool:
-    return any(token[0].isalpha() and token != ADDRESSED for token in words)
 
 
 def neighbour_buckets(line: str, prefix: str) -> set[int]:

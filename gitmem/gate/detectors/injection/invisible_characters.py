@@ -117,7 +117,7 @@ def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:
             if _JOINING.match(before) or (run == "\u200d" and _EMOJI.match(before)):
                 continue
             if run == "\u00ad" and (not before or "a" <= before.lower() <= "\u024f"):
-                if _dense(raw, start):
+                if "\u00ad" in raw[start + 1 : start + 3]:  # another one nearer than a syllable is long
                     inside.append((start, end))
                 continue
             if run in "\u115f\u1160\uffa0" and not (_LETTER.match(before) and _LETTER.match(after)):
@@ -138,11 +138,6 @@ def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:
     for place in long if exhaustive else long[:1]:  # 8 characters, one bit each, can encode a letter
         message = "a run of invisible characters that can carry text"
         yield Match("invisible-zero-width", Severity.BLOCK, *place, message)
-
-
-def _dense(raw: str, start: int) -> bool:
-    """Whether another soft hyphen follows within two characters, nearer than a syllable is long."""
-    return "\u00ad" in raw[start + 1 : start + 3]
 
 
 EXAMPLES: dict[str, Examples] = {

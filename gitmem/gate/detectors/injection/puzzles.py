@@ -219,10 +219,6 @@ def _shifted(line: str) -> str:
     return re.sub("[a-z]", lambda m: chr((ord(m.group()) - 97 - shift) % 26 + 97), line)
 
 
-def _split(line: str) -> str:
-    return _INSIDE.sub("", line)
-
-
 def _split_joined_words(line: str) -> str:
     """A line with its joined words separated; then the words of each address, as paragraphs of their own because they
     are no part of the sentence."""
@@ -292,7 +288,7 @@ _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]]
         _by_pattern(_FLIPPED_HINT, lambda folded: has_byte(folded, _FLIPPED_BYTES)),
         lambda line: line.translate(_FLIPPED)[::-1],
     ),
-    (SPLIT, _by_pattern(_INSIDE_HINT), _split),
+    (SPLIT, _by_pattern(_INSIDE_HINT), lambda line: _INSIDE.sub("", line)),
     (
         GLUED,
         _by_pattern(_GLUED, lambda folded: has_run(folded, LOWER, 20)),

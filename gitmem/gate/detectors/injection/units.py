@@ -26,12 +26,6 @@ class Unit(NamedTuple):
     text: str
 
 
-def units(folded: str) -> Iterator[Unit]:
-    """The units of all lines of a folded text (`lines`, `units_of`)."""
-    for line in lines(folded):
-        yield from units_of(folded, line)
-
-
 class Line(NamedTuple):
     """A line, or some very short lines in a row (`pieces`), at `start:end` of the text.
 

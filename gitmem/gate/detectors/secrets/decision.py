@@ -161,10 +161,6 @@ def _in_sentence(candidate: Candidate, value: str) -> bool:
     return is_chosen(value, candidate.after, strength, candidate.closed)
 
 
-def _looks(candidate: Candidate, value: str) -> bool:
-    return looks_chosen(value, candidate.known, starred=candidate.starred)
-
-
 def _near_word(candidate: Candidate, value: str) -> bool:
     """Place.NEAR: only a value that looks chosen, with a symbol of passwords, that is no reference."""
     chosen = looks_chosen(value, True, starred=candidate.starred) or (is_coined(value) and is_odd(value[:-1]))
@@ -513,10 +509,6 @@ def _in_line(candidate: Candidate, value: str) -> bool:
     return not kind_of(value, "code", "readable_base64")
 
 
-def _is_glued(candidate: Candidate, value: str) -> bool:
-    return is_random(value, 20) and not is_uuid(value)
-
-
 def _is_session(candidate: Candidate, value: str) -> bool:
     """Place.SESSION: a varied value with a digit that is no placeholder, date, words or readable base64."""
     if is_placeholder(value) or value.startswith(("20", "19", "s-1-", "S-1-", "Stmt")) or not is_varied(value):
@@ -567,7 +559,7 @@ def is_encoded_secret(plain: str) -> bool:
 
 _TESTS: dict[Place, Callable[[Candidate, str], bool]] = {
     Place.SENTENCE: _in_sentence,
-    Place.LOOK: _looks,
+    Place.LOOK: lambda candidate, value: looks_chosen(value, candidate.known, starred=candidate.starred),
     Place.ITS: lambda candidate, value: looks_chosen(value, True) or is_joined(value, 2),
     Place.NEAR: _near_word,
     Place.CHANGE: _is_changed,
@@ -584,7 +576,7 @@ _TESTS: dict[Place, Callable[[Candidate, str], bool]] = {
     Place.ROW: _in_row,
     Place.ASSIGNMENT: _is_assigned,
     Place.SERVICE: _behind_service,
-    Place.GLUED: _is_glued,
+    Place.GLUED: lambda candidate, value: is_random(value, 20) and not is_uuid(value),
     Place.LINE: _in_line,
     Place.TOKEN: _behind_beginning,
     Place.SHAPE: _has_shape,

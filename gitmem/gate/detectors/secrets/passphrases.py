@@ -69,7 +69,9 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         and patterns.access_before.search(low, max(0, start - 80), start)
     ):
         return bare.span("value")
-    is_phrase = POLICY.isdisjoint(words) and not _is_sentence(words) and len(words) <= 10 and words[0] not in _POINTING
+    is_phrase = (
+        POLICY.isdisjoint(words) and _SENTENCE.isdisjoint(words) and len(words) <= 10 and words[0] not in _POINTING
+    )
     lower = value.islower() or any(map(str.isdigit, value))
     coined = any(map(str.isdigit, value)) and not _is_inflected(words)  # `granite otter 41 windmill (on both laptops)`
     if named and joined and (ended or coined) and is_phrase and lower:
@@ -143,10 +145,6 @@ def _loose(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 _SENTENCE = frozenset(word_list("sentence"))
-
-
-def _is_sentence(words: list[str]) -> bool:
-    return not _SENTENCE.isdisjoint(words)
 
 
 def mixed_at(text: str, end: int) -> tuple[int, int] | None:

@@ -15,7 +15,6 @@ from gitmem.gate.detectors.injection.units import (
     _SEPARATED,
     LONGEST_UNIT,
     lines,
-    units,
     units_of,
 )
 from gitmem.gate.detectors.registry import load
@@ -34,7 +33,7 @@ def test_one_word_a_line_is_one_unit() -> None:
 
 def test_a_very_long_line_is_cut_into_overlapping_units() -> None:
     folded = "word " * 2000
-    found = list(units(folded))
+    found = [unit for line in lines(folded) for unit in units_of(folded, line)]
     assert max(len(unit.text) for unit in found) <= LONGEST_UNIT
     assert all(b.start < a.end for a, b in pairwise(found))
 
