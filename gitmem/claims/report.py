@@ -5,7 +5,6 @@ SARIF and annotations escape text from the repository; `words_of` does not.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
@@ -43,21 +42,10 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
     `version`: of git-mem. Findings after the first MAX_RESULTS are left out.
     """
     rules = sorted({f"claim-{finding.state.value}" for finding in findings})
-    run: dict[str, Any] = {
-        "tool": {
-            "driver": {
-                "name": "git-mem",
-                "version": version,
-                "rules": [
-                    {"id": rule, "name": rule, "shortDescription": {"text": rule.replace("-", " ").capitalize()}}
-                    for rule in rules
-                ],
-            }
-        },
-        "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, rules) for finding in findings[:MAX_RESULTS]],
-    }
-    return json.dumps({"$schema": sarif.SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
+    described = [
+        {"id": rule, "name": rule, "shortDescription": {"text": rule.replace("-", " ").capitalize()}} for rule in rules
+    ]
+    return sarif.document(version, described, [_result(finding, rules) for finding in findings[:MAX_RESULTS]])
 
 
 def _level(finding: Finding) -> str:

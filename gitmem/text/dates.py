@@ -42,19 +42,10 @@ _EXACT = {"그제": "그제(?!서?야)", "前天": "(?<!大)前天", "后天": "
 _CALENDAR_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("iso", lazy(r"(?<![\d/.-])(\d{4})[-./](\d{1,2})[-./](\d{1,2})(?![\d/]|[.-]\d)")),
     ("eastern", lazy(r"(?:(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]\s*(\d{1,2})[일日号號]")),
-    (
-        "us",
-        lazy(rf"\b({MONTH_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
-    ),
-    (
-        "eu",
-        lazy(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
-    ),
+    ("us", lazy(rf"\b({MONTH_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+(\d{{4}}))?", re.IGNORECASE)),
+    ("eu", lazy(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE)),
     # After a letter of a script without spaces (`は2/5`), but not after "of", "about" and "the ...th".
-    (
-        "slash",
-        lazy(r"(?<![\d/.#-])(?<![^\W가-힣ぁ-ヿ一-鿿])(?<![의の약約제第])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)"),
-    ),
+    ("slash", lazy(r"(?<![\d/.#-])(?<![^\W가-힣ぁ-ヿ一-鿿])(?<![의の약約제第])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)")),
 )
 _SPOKEN = tuple(
     (
@@ -95,10 +86,7 @@ EASTERN_WEEKDAY_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("due", lazy(rf"(?<![가-힣])([월화수목금토일])요일(?=까지|\s*(?:전|이전)까지)|{_DAY_JAPANESE}(?=まで)")),
     ("near", lazy(r"(?<![가-힣])([월화수목금토일])요일")),
     ("near", lazy(_DAY_JAPANESE)),
-    (
-        "near",
-        lazy(rf"(?<![\d一二两兩三四五六七八九十几幾每个個]){_WEEK_CHINESE}([一二三四五六日天])(?![个個次遍])"),
-    ),
+    ("near", lazy(rf"(?<![\d一二两兩三四五六七八九十几幾每个個]){_WEEK_CHINESE}([一二三四五六日天])(?![个個次遍])")),
 )
 _EASTERN_RELATED = (
     r"오늘|내일|모레|어제|그저께|그제|요일|다음\s*주|[日天曜周週夜晩晚]|星期|礼拜|禮拜|あした|あさって|きのう|おととい"

@@ -32,19 +32,17 @@ def as_sarif(report: Report, version: str) -> str:
     notes = [f"skipped {escape_surrogates(s.path)}: {escape_surrogates(s.reason)}" for s in report.skipped]
     if len(ranked) > MAX_RESULTS:
         notes.append(f"{len(ranked) - MAX_RESULTS} more findings do not fit into this file: git mem scan lists them")
-    driver = {"name": "git-mem", "version": version, "rules": [_rule(finding) for finding in first.values()]}
     numbers = {rule: number for number, rule in enumerate(first)}
-    run = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "results": [_result(finding, numbers[finding.rule]) for finding in ranked[:MAX_RESULTS]],
-        "invocations": [
-            {
-                "executionSuccessful": True,
-                "toolExecutionNotifications": [{"level": "warning", "message": {"text": note}} for note in notes],
-            }
-        ],
-    }
+    results = [_result(finding, numbers[finding.rule]) for finding in ranked[:MAX_RESULTS]]
+    warnings = [{"level": "warning", "message": {"text": note}} for note in notes]
+    invocation = {"executionSuccessful": True, "toolExecutionNotifications": warnings}
+    return document(version, [_rule(finding) for finding in first.values()], results, invocations=[invocation])
+
+
+def document(version: str, rules: list[dict[str, Any]], results: list[dict[str, Any]], **properties: Any) -> str:
+    """A SARIF file of one run of git mem. `version`: of git mem. `properties`: further ones of the run."""
+    driver = {"name": "git-mem", "version": version, "rules": rules}
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results, **properties}
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
 
 

@@ -365,11 +365,7 @@ def wallet_key(value: str) -> bool:
     return len(data) in (37, 38) and sha256(sha256(data[:-4]).digest()).digest()[:4] == data[-4:]
 
 
-CHECKSUMS = {
-    "github-token": github,
-    "npm-token": github,
-    "grafana-service-account-token": grafana,
-}
+CHECKSUMS = {"github-token": github, "npm-token": github, "grafana-service-account-token": grafana}
 
 
 @cache

@@ -13,7 +13,7 @@ import string
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from gitmem.gate.detectors.prefilter import CJK, DIGIT, UNBROKEN, has_byte, kinds_table, places, plain, runs
+from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, kinds_table, plain, runs
 from gitmem.gate.detectors.secrets import wallets
 from gitmem.gate.detectors.secrets.candidates import Candidates, Found
 from gitmem.gate.detectors.secrets.decision import Candidate, Place, is_secret
@@ -198,44 +198,13 @@ def _windows(lowered: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
     return merge_spans([(max(0, offset - _BEFORE - 1), min(size, offset + _AFTER)) for offset in occurrences])
 
 
-@cache
-def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]:
-    """(the ASCII literals that may stand in prose, grouped by a word that they share, the others)."""
-    groups: dict[str, list[str]] = {}
-    in_prose = sorted(literals_in_prose())
-    for literal in in_prose:
-        if literal.isascii():
-            groups.setdefault(next((word for word in _SHARED if word in literal), literal), []).append(literal)
-    return tuple((word, tuple(some)) for word, some in groups.items()), tuple(
-        literal for literal in in_prose if not literal.isascii()
-    )
-
-
-def _around(lowered: str, word: str) -> str:
-    """The parts of a text around a word, which are less to search than all of it; all of it when there are many."""
-    starts = places(lowered, (word,))
-    if len(starts) * 64 > len(lowered):
-        return lowered
-    return "\n".join([lowered[max(0, offset - 32) : offset + 32] for offset in starts])
-
-
-_SHARED = ("key", "secret", "token", "phrase", "private")
-
-
-def _present(lowered: str, lower_runs: str) -> set[str]:
-    """The literals of the shapes that a text in lower case holds. `lower_runs`: the unbroken runs of the text, in which
-    the literals of runs are searched."""
-    ascii_groups, others = _spaced()
-    present = {literal for literal in literals_in_runs() if literal in lower_runs}
-    for word, literals in ascii_groups:
-        if word in lowered:
-            searched = lowered
-            if len(literals) > 2:
-                searched = _around(lowered, word)
-            present.update([literal for literal in literals if literal in searched])
-    if has_byte(lowered, CJK):
-        present.update([literal for literal in others if literal in lowered])
-    return present
+def _literals_present(candidates: Candidates) -> Iterator[str]:
+    """The literals of the shapes that a text holds, one twice where it is in prose and in a run. The literals of runs
+    are searched in the unbroken runs of the text only."""
+    lowered = candidates.low
+    lower_runs = "\n".join([lowered[first:last] for first, last in candidates.hot])
+    yield from (literal for literal in literals_in_runs() if literal in lower_runs)
+    yield from (literal for literal in literals_in_prose() if literal in lowered)
 
 
 @cache
@@ -251,9 +220,8 @@ def _rows_of() -> dict[str, list[int]]:
 def _shapes(text: str, candidates: Candidates) -> Iterator[Found]:
     """The secrets that have a form of `shapes.txt`, by the order of the table. Spans may overlap."""
     lowered = candidates.low
-    present = _present(lowered, "\n".join([lowered[first:last] for first, last in candidates.hot]))
     long = [run for run in candidates.runs if run[1] - run[0] >= 32]
-    rows = {row for literal in present for row in _rows_of()[literal]}
+    rows = {row for literal in _literals_present(candidates) for row in _rows_of()[literal]}
     if long:
         rows.update(_rows_of()[""])
     for row in sorted(rows):
