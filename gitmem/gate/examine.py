@@ -151,7 +151,7 @@ class Inspection:
     def masked_line(self, start: int, end: int) -> str:
         """The lines around `text.raw[start:end]`, secrets masked. Cached, since one line may hold thousands of
         matches."""
-        place = _line_around(self.text.raw, start, end)
+        place = _lines_touched(self.text.raw, start, end)
         if place not in self.masked_lines:
             self.masked_lines[place] = masked_excerpt(self.text.raw, *place, self.secrets, nothing=True)
         return self.masked_lines[place]
@@ -402,7 +402,7 @@ def finding_of_blob(rule: str, blob: Blob, message: str, policy: Policy) -> Find
 def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
     """The match with up to EXCERPT_CHARACTERS of its lines on each side, secrets masked; about 200 characters at most.
     `…` at an end shows that the line goes on."""
-    first, last = _line_around(raw, match.start, match.end)
+    first, last = _lines_touched(raw, match.start, match.end)
     start = max(first, match.start - EXCERPT_CHARACTERS)
     end = min(last, max(match.end, match.start + 1) + EXCERPT_CHARACTERS)
     if end - start > 4 * EXCERPT_CHARACTERS:
@@ -441,7 +441,7 @@ _VALUE = lazy(r"[0-9A-Za-z_+=~%-]{10,}")
 _RANDOM_CHARACTERS = 12  # characters from which a random value is masked in an excerpt
 
 
-def _line_around(raw: str, start: int, end: int) -> tuple[int, int]:
+def _lines_touched(raw: str, start: int, end: int) -> tuple[int, int]:
     """The half-open span of the lines that a match touches, without the last line ending."""
     first = raw.rfind("\n", 0, start) + 1
     last = raw.find("\n", max(start, end - 1))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -93,61 +94,81 @@ class _Signs:
         return start + len(closing)
 
 
-def _signs(raw: str) -> list[_Sign]:
-    """The result has the pieces of markup inside values, in order. If any markup of a line splits a long value (at
-    least _MIN_VALUE_CHARACTERS characters) or stands for a digit of it, the result has all of the line's pieces, else
-    none."""
-    bytes_of = plain(raw)
-    kinds, marked, digits = [bytes_of.translate(table) for table in (_KINDS, UNBROKEN, DIGIT)]
+class _Run(NamedTuple):
+    """Pieces of markup without a gap, at start..end, which may stand inside a value. `before`: the characters of the
+    value that other markup splits off before this one."""
+
+    signs: list[_Sign]
+    start: int
+    end: int
+    before: int
+
+
+def _runs(raw: str, kinds: bytes, digits: bytes) -> Iterator[_Run]:
+    """The runs of markup that stand between characters of a value, in order. `kinds`: the text in _KINDS. `digits`: the
+    text with `1` for each digit."""
     signs = _Signs(raw)
-    value_signs: list[_Sign] = []
-    of_line: list[_Sign] = []
-    is_value, read_end, line_end, checked = False, 0, -1, -1
-    joined = 0  # characters of the value before this markup that other markup splits
-    markup_end = -1  # where the markup before this one ended
+    read_end, line_end, before = 0, -1, 0
+    previous_end = -1  # where the markup before this one ended
     for place in _PLACE.finditer(kinds):
         start = place.start()
         if start < read_end:
             continue
-        if start > checked:
-            checked = bytes_of.find(b"\n", start)
-            if checked < 0:
-                checked = len(raw)
-            first, end = max(read_end, start - _MAX_SIGN_CHARACTERS), checked + _MAX_SIGN_CHARACTERS
-            if digits.find(b"1", first, end) < 0 and not raw.startswith(_FAR, start):
-                read_end = checked  # a value has a digit
+        if start > line_end:
+            line_end = _end_of_line(raw, start)
+            first, last = max(read_end, start - _MAX_SIGN_CHARACTERS), line_end + _MAX_SIGN_CHARACTERS
+            if digits.find(b"1", first, last) < 0 and not raw.startswith(_FAR, start):
+                read_end = line_end  # a value has a digit
                 continue
         run: list[_Sign] = []
-        run_end = start
-        while sign := signs.at(run_end):
+        end = start
+        while sign := signs.at(end):
             run.append(sign)
-            run_end = sign.end
-        read_end = run_end
-        if markup_end >= 0 and not kinds[markup_end:start].strip(b"a"):
-            joined += start - markup_end
+            end = sign.end
+        read_end = end
+        if previous_end >= 0 and not kinds[previous_end:start].strip(b"a"):
+            before += start - previous_end
         else:
-            joined = 0
-        markup_end = run_end
-        if not (
+            before = 0
+        previous_end = end
+        if (
             run
             and (kinds[start - 1 : start] == b"a" or run[0].of_value)
-            and (kinds[run_end : run_end + 1] == b"a" or run[-1].of_value)
+            and (kinds[end : end + 1] == b"a" or run[-1].of_value)
         ):
-            continue
-        if start > line_end:
+            yield _Run(run, start, end, before)
+
+
+def _signs(raw: str) -> list[_Sign]:
+    """The result has the pieces of markup inside values, in order. If any markup of a line splits a long value (at
+    least _MIN_VALUE_CHARACTERS characters) or stands for a digit of it, the result has all of the line's pieces, else
+    none."""
+    kinds, marked, digits = [plain(raw).translate(table) for table in (_KINDS, UNBROKEN, DIGIT)]
+    value_signs: list[_Sign] = []
+    of_line: list[_Sign] = []
+    is_value, line_end = False, -1
+    for run in _runs(raw, kinds, digits):
+        if run.start > line_end:
             if is_value:
                 value_signs += of_line
             of_line, is_value = [], False
-        if run_end > line_end:
-            line_end = bytes_of.find(b"\n", run_end)
-            if line_end < 0:
-                line_end = len(raw)
-        of_line += run
-        is_digit = any([sign.of_value and sign.shown.isdigit() for sign in run])
-        is_value = is_value or _is_long(marked, digits, start, run_end) or is_digit or joined >= _MIN_VALUE_CHARACTERS
+        if run.end > line_end:
+            line_end = _end_of_line(raw, run.end)
+        of_line += run.signs
+        is_digit = any([sign.of_value and sign.shown.isdigit() for sign in run.signs])
+        is_long = run.before >= _MIN_VALUE_CHARACTERS or _is_long(marked, digits, run.start, run.end)
+        is_value = is_value or is_digit or is_long
     if is_value:
         value_signs += of_line
     return value_signs
+
+
+def _end_of_line(raw: str, place: int) -> int:
+    """The offset of the next line feed from `place` on, or of the end of the text."""
+    end = raw.find("\n", place)
+    if end < 0:
+        return len(raw)
+    return end
 
 
 def _is_long(marked: bytes, digits: bytes, start: int, end: int) -> bool:

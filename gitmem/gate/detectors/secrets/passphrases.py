@@ -9,6 +9,7 @@ line, a word for a passphrase, words without any grammar between them. A text th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gitmem.gate.detectors.joined_words import POLICY, SMALL, is_diceware, is_told, names_nothing
 from gitmem.gate.detectors.prefilter import places, present
@@ -180,51 +181,61 @@ def mixed_at(text: str, end: int) -> tuple[int, int] | None:
     return None
 
 
-def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
-    """The span of the password that answers a question for one, or None; the word for it is at start..end, `low`
-    is the text in lower case."""
+class _Question(NamedTuple):
+    """A question for a password, or a heading that asks for one. `end`: from where on its answer stands. `has_mark`:
+    whether it ends with a question mark, behind which the answer may stand in the same line. `asks_for_value`: whether
+    it asks what the password is, not how to get it. `prompt`: the words of a prompt, "" for another question."""
+
+    end: int
+    has_mark: bool = False
+    asks_for_value: bool = False
+    prompt: str = ""
+
+
+def _question_at(text: str, low: str, start: int, end: int) -> _Question | None:
+    """The question that the word at start..end is part of, or None. `low`: the text in lower case."""
     near = text[end : end + _ANSWERED]
     if "\n" not in near and "?" not in near and "？" not in near:
         return None
     rest = patterns.question_rest.match(text, end)
     if rest is None:
         return None
-    has_mark = bool(rest.group("mark"))
-    if not has_mark and text.find("\n", end, rest.end() + 4) < 0:
-        return None  # a question without a mark is answered on the next line
     least = max(0, start - 60)
     first = low.rfind("\n", least, start) + 1 or least
-    asking = None
-    if not has_mark:
-        asking = patterns.question.search(low, first, rest.end())
-    title = None
-    if not has_mark and asking is None and _titled(text, start):
-        title = patterns.heading_end.match(text, end)
-    if not has_mark and asking is None and title is None:
-        return None
-    behind = rest.end()
+    if rest.group("mark"):
+        asks_how = patterns.asking_how.search(low[first:start])
+        asks = patterns.asks_for_value.match(low, end, rest.start("mark"))
+        return _Question(rest.end(), has_mark=True, asks_for_value=asks is not None and not asks_how)
+    if text.find("\n", end, rest.end() + 4) < 0:
+        return None  # a question without a mark is answered on the next line
+    asking = patterns.question.search(low, first, rest.end())
+    if asking is not None:
+        return _Question(rest.end(), prompt=asking["prompt"] or "")
+    title = _titled(text, start) and patterns.heading_end.match(text, end)
     if title:
-        behind = title.end()
-    match = patterns.answer_line.match(text, behind)
-    if match is None and has_mark:
-        match = patterns.answer_told.match(text, rest.end())
-        if (
-            match is None
-            and patterns.asks_for_value.match(low, end, rest.start("mark"))
-            and not patterns.asking_how.search(low[first:start])
-        ):
-            match = patterns.answer_inline.match(text, rest.end())
+        return _Question(title.end())
+    return None
+
+
+def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
+    """The span of the password that answers a question for one, or None; the word for it is at start..end, `low`
+    is the text in lower case."""
+    question = _question_at(text, low, start, end)
+    if question is None:
+        return None
+    match = patterns.answer_line.match(text, question.end)
+    if match is None and question.has_mark:
+        match = patterns.answer_told.match(text, question.end)
+    if match is None and question.asks_for_value:
+        match = patterns.answer_inline.match(text, question.end)
     if match is None:
-        words = patterns.answer_words.match(text, rest.end())
-        if has_mark and words is not None and _is_random_words(words.group("value")):
+        words = patterns.answer_words.match(text, question.end)
+        if question.has_mark and words is not None and _is_random_words(words.group("value")):
             return words.span("value")
         return None
     start = match.start("value")
     end = start + len(match.group("value").rstrip(".,\"'`”」』"))
-    prompt = ""
-    if asking is not None:
-        prompt = asking["prompt"] or ""
-    if is_secret(Candidate(Place.QUESTION, text, start, end, prompt, known=has_mark)):
+    if is_secret(Candidate(Place.QUESTION, text, start, end, question.prompt, known=question.has_mark)):
         return start, end
     return None
 
