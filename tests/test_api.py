@@ -146,6 +146,8 @@ def test_a_pipeline_writes_its_insight_or_is_told_what_is_missing(memory: Repo, 
             opened.insight("Globex", f"the token is {TOKEN}")
         with pytest.raises(UsageError):
             opened.insight("Glo]bex", "orders doubled")
+        with pytest.raises(UsageError, match="no brackets"):
+            opened.insight("Globex] Q3", "orders doubled")
     assert "Globex" not in memory.read("MEMORY.md")
 
 

@@ -225,9 +225,12 @@ def _rival_passage(rival: Rival) -> str:
 
 
 def confirm_fact(pool: RepositoryPool, arguments: mcp_tools.Confirm) -> str:
-    """memory_confirm: commit that a fact still holds of the code that it cites, with its citations at the lines where
-    the code is now. Returns these places and the commit. Raises GitMemError if `quote` is not the text of the cited
-    lines, UsageError if no citation would change."""
+    """memory_confirm: commit that a fact still holds of the code that it cites, with its citations at the lines to
+    which that code has moved; `cites` replaces them. Returns these places and the commit.
+
+    Raises UsageError if cited lines have changed or are gone and `cites` does not name the new ones, if the fact cites
+    no code, and if no citation would change; GitMemError if `quote` is not the text of all cited lines (white space may
+    differ); else as `confirmation.confirm`."""
     from gitmem.provenance import confirmation
 
     path, line = arguments.path, arguments.line

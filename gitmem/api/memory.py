@@ -206,15 +206,17 @@ class Memory:
         If the entity has an insight of today, it is kept and nothing is written; `reason` says so. Above MAX_INSIGHTS
         insights the oldest move to the archive. Nothing is committed; a dry run writes nothing.
 
-        Raises Incomplete for missing data (`?`, 0.00, unknown, a field without a value), named in its `missing`;
-        UsageError for an entity with a bracket or of more than 80 characters, for comment marks, and for code in
-        `cites` that cannot be cited; Refused if the gate finds a secret; GitMemError in a bare repository; Locked.
+        Raises Incomplete, with the reasons in its `missing`, for missing data (`?`, 0.00, unknown, a field without a
+        value) and for a text of fewer than MIN_LETTERS letters or digits; UsageError for an empty text, an entity that
+        is empty, has a bracket or more than 80 characters, for comment marks, and for code in `cites` that cannot be
+        cited; Refused for what the gate blocks, a secret among it unless `mem.onSecret` is `mask`; GitMemError in a
+        bare repository; Locked. Personal data is masked.
         """
         from gitmem.claims.anchoring import citation_pairs
         from gitmem.memory import insights
 
         done = insights.record(
-            self.repo, self.config, f"[{entity}] {text}", self.now(), agent=agent,
+            self.repo, self.config, insights.joined(entity, text), self.now(), agent=agent,
             extra_meta=citation_pairs(self.repo, tuple(cites)), dry_run=dry_run,
         )  # fmt: skip
         return cast(Insight, json_object(done))

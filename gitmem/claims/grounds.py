@@ -30,11 +30,11 @@ _LISTED = re.compile(r"^\s*(?:[-*+|]|\d+\.)")
 
 
 def is_certain(file_claim: FileClaim, lookup: ClaimLookup) -> bool:
-    """Whether the form of a claim whose thing is missing is enough to call it false.
+    """Whether the form of a claim is enough to call it false. The caller has found that its thing is missing or other.
 
-    True for a missing file of a folder that exists, a script that no manifest defines, the target of a link, a name
-    that the line places in a file that exists, and a version of a language that differs from a manifest's; each only if
-    the claim is plain. False for a script in a note of memory: a note may tell of work in another repository.
+    True, only for a plain claim, for a path that should exist (`_leaf`), a script of a manifest, a name that the line
+    places in a file that exists, and the version of a language. False for a script whose word may be an argument, for
+    one in a note of memory, which may tell of work in another repository, and for environment variables and ports.
     """
     claim = file_claim.claim
     if not claim.plain:

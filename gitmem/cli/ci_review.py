@@ -102,8 +102,9 @@ def failure_comment(event: Event, error: GitMemError) -> str:
 
 
 def put_comment(client: Client | None, event: Event, text: str) -> str:
-    """Write the comment and return its id. "" if there is no pull request, if it is of a fork, or if there is no token,
-    and, with a line on stderr, if writing fails."""
+    """Write our comment, or replace the one of an earlier run, and return its id. "" without a token, without a pull
+    request, and if the pull request of a fork started this run (`Event.of_fork`; a `workflow_run` for it may comment);
+    also, with a line on stderr, if the forge refuses."""
     if client is None or not event.may_comment:
         return ""
     with _without_if_refused("comment"):

@@ -70,7 +70,8 @@ LOCKED = "locked"  # key in `meta`: encrypted blobs were not indexed, because th
 
 
 def directory(repo: Repository) -> Path:
-    """The folder of the index of a repository, one for all its work trees."""
+    """The folder of the index file, one for all work trees of a repository: our state folder in Git's directory. It
+    holds other files too, and may not exist."""
     return repo.common_dir / "gitmem"
 
 

@@ -141,6 +141,14 @@ def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Me
     return Draft(files, Recorded(words, entry.start if entry else 0, True, tuple(moved)))
 
 
+def joined(entity: str, words: str) -> str:
+    """An insight as the one text that `record` takes: `[entity] words`. Raises UsageError for an entity with a bracket,
+    which would end it elsewhere."""
+    if "[" in entity or "]" in entity:
+        raise UsageError("an entity has no brackets", "git mem insight '[ACME] margin fell to 3 % in Q2'")
+    return f"[{entity}] {words}"
+
+
 def parse(text: str) -> tuple[str, str]:
     """Split `[entity] text` into (entity, text). Raises UsageError for another form."""
     match = _FORM.fullmatch(normalise(text))

@@ -254,11 +254,13 @@ class LogEntry:
 def append_to_logs(
     repo: Repository, config: Config, entries: Sequence[LogEntry], *, now: datetime, agent: str = "", topic: str = ""
 ) -> list[Added | Refused]:
-    """Append lines to the daily logs of their days in one write.
+    """Append lines to the daily logs of their days in one write; nothing is committed. Secrets and personal data are
+    masked as the settings say.
 
-    Returns for each entry the added line, or the Refused of a line that the gate or the length limit rejected; the
-    other lines are still written. `topic`: for the headings; it is not scanned. Raises GitMemError in a bare repository
-    or if a log would become too large, OutsideRepository, Locked, and Refused if the gate refuses the agent's name.
+    Returns for each entry the added line, without `differs` and `ignored`, or the Refused of a line that the gate or
+    the length limit rejected; the other lines are still written. `topic`: for the headings; it is not scanned. Raises
+    GitMemError in a bare repository, if a log would become too large and if one cannot be read (`Reading.read`),
+    OutsideRepository, Changed, Locked, and Refused if the gate refuses the agent's name.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")

@@ -45,7 +45,7 @@ class Quality:
     lines worth keeping, of proposed lines, and of facts without a valid source. The others are shares from 0 to 1:
     `precision` of the proposed lines that are worth keeping, `recall` of those worth keeping that are proposed, `f1` of
     both, `top_precision` of the TOP most important facts of each log that cite a line worth keeping, `type_accuracy` of
-    the cited lines whose fact has the right type."""
+    the cited lines with a stated type whose fact has that type. A share of nothing is 0."""
 
     logs: int
     lines: int

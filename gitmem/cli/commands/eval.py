@@ -81,12 +81,13 @@ def command(**arguments: Any) -> int:
     """Measure search by questions whose answers are known.
 
     --make writes questions of your own memory, from templates or by --model, and opens them in Git's editor on a
-    terminal; they stay in the Git directory, or go into QRELS. Without QRELS they are asked: a fact is known by its
-    id, so that it may move, and what changed since the last run is said. --what-if compares words alone, meaning alone
+    terminal; they stay in the Git directory, or go into QRELS. Without QRELS these are asked, else those of the
+    repository's .gitmem-questions.jsonl: a fact is known by its id, so that it may move, and what changed since the
+    last run is said. --what-if compares words alone, meaning alone
     and the history with what is in force, and --ab other settings, an embedder among them; share@N is what a budget
     of N tokens gives.
 
-    Reports recall, precision and time, over all and by category.
+    Reports recall, hits, rank, share and time, over all and by category.
 
     QRELS has a JSON object a line: {"query", "category", "relevant": [{"path", "start_line", "end_line"}]}, or "fact",
     the id of a fact, in the place of "relevant".
@@ -94,6 +95,7 @@ def command(**arguments: Any) -> int:
     \b
     recall@k   share of the relevant lines that the first k hits cover
     hit@k      whether the first k hits cover any
+    mrr        1 / rank of the first hit that covers any, 0 without one
     share@N    share of the relevant lines within the first N tokens of text
 
     With --promote, FACTS has rows of logs with the lines people kept ({"path", "lines", "keep": [{"lines", "type"}]} or

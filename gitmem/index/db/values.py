@@ -31,7 +31,7 @@ PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`
 class Snapshot(NamedTuple):
     """A set of files that is searched: (path, blob) of a tree or a work tree. In the index of the history it is a set
     of commits. `id`: its row in the index. `key`: its name there (`snapshot.tree_key`, `Tip.key`). `norms[chunk id]`:
-    the chunk's length (`norm`); 0 for a chunk outside the set, and so is any id past the end."""
+    the chunk's length (`norm`); 0 for a chunk outside the set. An id past the end is outside too, and has no norm."""
 
     id: int
     key: str

@@ -164,7 +164,8 @@ class Client(ABC):
         """Replace the text of a comment."""
 
     def line_comments(self, number: int) -> Iterable[Comment]:
-        """The comments on lines of a proposal, oldest first; none at a forge without suggestions."""
+        """The comments on lines of a proposal, oldest first; none at a forge without suggestions. GitLab's are among
+        all its notes, and all of them are given."""
         return ()
 
     def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:

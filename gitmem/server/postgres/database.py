@@ -228,7 +228,8 @@ def run_step(connection: psycopg.Connection[Any], number: int, name: str, sql: s
 
 
 def ensure_recent(connection: psycopg.Connection[Any]) -> None:
-    """Raise IndexUnusable if PostgreSQL or pgvector is older than MIN_VERSIONS, or pgvector is not available."""
+    """Raise IndexUnusable if PostgreSQL, or the pgvector that it offers to install, is older than MIN_VERSIONS, or it
+    offers none. The version that this database has installed already is not checked."""
     postgresql, pgvector = MIN_VERSIONS
     if connection.info.server_version < postgresql:
         raise IndexUnusable("PostgreSQL is older than 16", "git mem needs PostgreSQL 16 and pgvector 0.8")

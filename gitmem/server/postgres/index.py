@@ -139,7 +139,8 @@ class PostgresIndex:
         return {file: frozenset(words) for file, words in words_by_file.items()}
 
     def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
-        """(path, oid) of the searched files of the default corpus, in path order (`IndexReader.files`)."""
+        """(path, oid) of the files of the default corpus in all searched snapshots (`snapshots`), in path order, a path
+        once for each of its versions. `snapshot` is not used; `IndexReader.files` has it."""
         rows = self.tenant_rows(
             "SELECT DISTINCT path, oid FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
             " WHERE entry.tenant = %s AND snapshot = ANY(%s) AND corpus = 1 ORDER BY path",

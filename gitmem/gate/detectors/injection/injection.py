@@ -36,8 +36,8 @@ def rule_of(verdict: Verdict) -> str:
 
 
 def severity_of(verdict: Verdict, scope: Scope) -> Severity:
-    """BLOCK for a verdict with `blocks`, else WARN. In a file that is meant to hold instructions, only concealment and
-    exfiltration block."""
+    """BLOCK for a verdict with `blocks`, else WARN. In a file that is meant to hold instructions, only a verdict that
+    conceals from the user or that sends credentials blocks; credentials beside a mere place to send to warn."""
     if not verdict.blocks:
         return Severity.WARN
     parts = set(verdict.parts)
