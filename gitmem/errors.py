@@ -78,6 +78,10 @@ class GitFailed(GitMemError):
     it printed any."""
 
 
+class ObjectsLeftOut(GitFailed):
+    """Git needs an object that a partial clone left out (`git clone --filter`), and may not fetch it."""
+
+
 class NotSigned(GitFailed):
     """Git could not sign a commit and no terminal could ask for a passphrase. Nothing was committed."""
 

@@ -19,7 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the bottom to the top. A module imports from its own package and from packages of lower layers, inside functions
 # too. The packages of one layer do not know each other.
 LAYERS = (
-    ("errors", "messages", "fences", "agent_paths", "package_files", "sequences"),
+    ("errors", "messages", "fences", "agent_paths", "package_files", "sequences", "shell_word"),
     ("lazy_patterns", "linear_model", "system", "plural", "json_values", "request_limits"),
     ("json_schema", "regular_file", "paths", "text", "http_request"),
     ("daily_logs",),

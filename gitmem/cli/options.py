@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from gitmem.cli.terminal import say, say_warnings
 from gitmem.config import Config
 from gitmem.environment import open_environment
 from gitmem.git.opening import Repository, RepositoryLookup
+from gitmem.git.repository import words_on_left_out
 from gitmem.paths import agent_name
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -91,6 +93,8 @@ def with_kept_data(config: Config, keep: str | None) -> Config:
 HERE = frozenset((*SECTIONS["Gate"], *SECTIONS["Set up"], "init", "redact", "profile"))
 # Commands that write to memory: they name the profile's repository where it is not that of the current folder.
 WRITERS = frozenset((*SECTIONS["Write"], *SECTIONS["Promote"], "import", "sync", "publish"))
+# Commands that read what a partial clone has, and name what it left out; `search` does so by itself.
+PARTIAL_READERS = frozenset(("context", "log", "show", "check", "index"))
 SETTINGS_SHOWN = frozenset(("config", "doctor"))  # commands that print the warnings about settings themselves
 
 
@@ -115,11 +119,20 @@ def open_here(
     repo, config = open_environment(given_overrides, stay=stay or bool(profile) or command in HERE, lookup=lookup)
     if context is not None:
         context.call_on_close(repo.close)
+    if context is not None and command in PARTIAL_READERS:
+        context.call_on_close(partial(_say_left_out, repo))
+        context.with_resource(repo.skipping_left_out())
     if command not in SETTINGS_SHOWN:
         say_warnings(config.warnings)
     if command in WRITERS and config.profile and _current_folder() != folder:
         say(f"in the memory of profile '{config.profile}': {repo.root}")
     return repo, config
+
+
+def _say_left_out(repo: Repository) -> None:
+    """Print what was not read since this partial clone left it out."""
+    if note := words_on_left_out(repo):
+        say(f"note: {note}")
 
 
 def default_span(repo: Repository) -> str:

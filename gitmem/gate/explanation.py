@@ -22,9 +22,9 @@ from gitmem.gate.redaction import redact
 from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import one_line
 from gitmem.gate.reports.text import finding_lines
-from gitmem.gate.shell_word import shell_word
 from gitmem.json_values import json_keys, keys_of_class
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 
 MAX_SHOWN_CHARACTERS = 400  # characters of a text that are shown
 

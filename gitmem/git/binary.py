@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from gitmem.errors import GitFailed, UnknownRevision
+from gitmem.errors import GitFailed, ObjectsLeftOut, UnknownRevision
 from gitmem.git import parse
 from gitmem.git.cat_file import HEX, CatFile
 from gitmem.git.git_config import USER_SETTINGS, users_own
@@ -54,6 +54,21 @@ class BinaryRepository:
 
     def close(self) -> None:
         self._objects.close()
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        return frozenset(self._objects.left_out)
+
+    def add_left_out(self, oid: str) -> None:
+        self._objects.left_out.add(oid)
+
+    @contextmanager
+    def skipping_left_out(self) -> Iterator[None]:
+        before, self._objects.skips_left_out = self._objects.skips_left_out, True
+        try:
+            yield
+        finally:
+            self._objects.skips_left_out = before
 
     # -- revisions -------------------------------------------------------------------------------------------
 
@@ -185,11 +200,18 @@ class BinaryRepository:
             return {}
         # Without a running cat-file, one `ls-tree` is as cheap; cat-file cannot take a name with a line break.
         if not self._objects.is_open or any("\n" in name for name in (treeish, *paths)):
-            path_set = set(paths)
-            entries = (entry for entry in self.entries(treeish, paths) if entry.mode != GITLINK)
-            return {entry.path: entry.oid for entry in entries if entry.path in path_set}
-        headers = self._objects.infos(f"{treeish}:{path}" for path in paths)
+            return self._listed_blobs(treeish, paths)
+        try:
+            headers = list(self._objects.infos(f"{treeish}:{path}" for path in paths))
+        except ObjectsLeftOut:  # of the blob itself, which a list of the tree need not have
+            return self._listed_blobs(treeish, paths)
         return {path: header.oid for path, header in zip(paths, headers, strict=True) if header.kind == "blob"}
+
+    def _listed_blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
+        """`blobs` by a list of the tree."""
+        path_set = set(paths)
+        entries = (entry for entry in self.entries(treeish, paths) if entry.mode != GITLINK)
+        return {entry.path: entry.oid for entry in entries if entry.path in path_set}
 
     def staged(self) -> list[Entry]:
         return parse.parse_staged(self._git.run(["ls-files", "-s", "-z", "--full-name"]))
@@ -244,6 +266,8 @@ class BinaryRepository:
         for _, data in self.read_many([oid]):
             if data is not None:
                 return data
+        if oid in self._objects.left_out:
+            raise self._objects.left_out_error()
         raise GitFailed(Message("object {} is missing or no blob", oid[:12]), "git fsck says what else is damaged")
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from gitmem import system
-from gitmem.errors import GitFailed, GitMemError, TooManyFiles
+from gitmem.errors import GitFailed, GitMemError, ObjectsLeftOut, TooManyFiles
 from gitmem.git.objects import MAX_FILES
 from gitmem.git.repository import Repository
 from gitmem.messages import Message
@@ -188,9 +188,19 @@ def _write_all(pipe: IO[bytes], data: bytes) -> None:
 def failure(command: str, stderr: bytes, code: int) -> GitFailed:
     """The error for `git COMMAND`: the first line of its error output, or its exit code if it printed nothing. In a
     partial clone that lacks an object, the error says how to get it, since we let Git fetch nothing by itself."""
-    if b"lazy fetching disabled" in stderr:
-        return GitFailed(Message("git {} needs objects that this partial clone left out", command), UNFILTERED)
+    if is_left_out(stderr):
+        return objects_left_out(command)
     return GitFailed(f"git {command}: {first_line(os.fsdecode(stderr)) or code}")
+
+
+def is_left_out(stderr: bytes) -> bool:
+    """Whether git says in its error output that it needs an object which a partial clone left out."""
+    return b"lazy fetching disabled" in stderr or b"from promisor remote" in stderr
+
+
+def objects_left_out(command: str) -> ObjectsLeftOut:
+    """The error for `git COMMAND` that needs objects which a partial clone left out."""
+    return ObjectsLeftOut(Message("git {} needs objects that this partial clone left out", command), UNFILTERED)
 
 
 def too_many_files() -> TooManyFiles:

@@ -8,11 +8,14 @@ Nothing here follows symbolic links or runs filters. `file_at` and `read_small_b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from gitmem.git.objects import BlameLine, Change, Commit, Entry, LoggedCommit
+from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
+from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from gitmem.git.encryption import GitCrypt
@@ -43,6 +46,18 @@ class Repository(Protocol):
     def environ(self) -> Mapping[str, str]:
         """The environment that the repository was opened with. `git/write.py` derives the environment of its commands
         from it."""
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The oids of the objects that were asked for within `skipping_left_out` and that a partial clone left out."""
+
+    def add_left_out(self, oid: str) -> None:
+        """Add an object to `left_out`, for a caller that catches ObjectsLeftOut."""
+
+    def skipping_left_out(self) -> AbstractContextManager[None]:
+        """A context manager in which `read_many`, `stored` and `sizes` take a blob that a partial clone left out as
+        missing, and add it to `left_out`. Outside of it they raise ObjectsLeftOut: a scan must not call it clean.
+        All other methods raise ObjectsLeftOut in any case. Nothing is fetched."""
 
     def resolve(self, rev: str) -> str:
         """The oid of the commit that `rev` names.
@@ -233,3 +248,14 @@ def read_small_blobs(repo: Repository, blobs: Iterable[tuple[Key, str]]) -> Iter
     for (key, _), (_, data) in zip(small, repo.read_many([oid for _, oid in small]), strict=True):
         if data is not None:
             yield key, data
+
+
+def words_on_left_out(repo: Repository) -> str:
+    """The note for the reader if objects that a partial clone left out were not read (`skipping_left_out`); "" for
+    none."""
+    if not repo.left_out:
+        return ""
+    return Message(
+        "not read, because this partial clone left it out: {}; git fetch --refetch --no-filter gets all",
+        counted(len(repo.left_out), "object"),
+    )

@@ -66,7 +66,7 @@ def ready(
             scan = index.scan(key)
             opened = OpenIndex(index, None, "", commit, notes, keeper)
             is_recorded = listing is None or listing.is_recorded_as(scan)
-            if scan is not None and is_recorded and cut_as_set(repo, index, config):
+            if scan and is_recorded and cut_as_set(repo, index, config):
                 opened.snapshot = index.snapshot(key)
                 return opened
             opened.close()

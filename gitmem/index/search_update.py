@@ -93,7 +93,7 @@ class SearchUpdate:
 
     def _is_current(self, index: Index) -> bool:
         scan = index.scan(self.wanted.key)
-        if scan is None or (self.wanted.scan is not None and not self.wanted.scan.files.is_recorded_as(scan)):
+        if not scan or (self.wanted.scan is not None and not self.wanted.scan.files.is_recorded_as(scan)):
             return False
         return cut_as_set(self.repo, index, self.update.config)
 

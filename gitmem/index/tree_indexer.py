@@ -12,19 +12,23 @@ from gitmem.index.db.values import EntryRow, SnapshotRow, corpus_of
 from gitmem.memory.snapshot import tree_files
 
 MAX_TREE_SNAPSHOTS = 32  # in the index; older ones are dropped
-COMPLETE = b"whole"  # `snapshot.scan` of a tree: its snapshot is recorded only when all its files are indexed
+COMPLETE = b"whole"  # `snapshot.scan` of a tree whose files are all indexed
 
 
 def record_tree(blob_indexer: BlobIndexer, key: str, tree: str) -> None:
     """Index the memory files of a tree and record them as the snapshot `key`. If the time is up before all files are
-    indexed, no snapshot is recorded."""
+    indexed, no snapshot is recorded; files that this clone lacks leave it incomplete, so that the next search tries
+    again."""
     files, layout = tree_files(blob_indexer.repo, tree, blob_indexer.config.memory_paths)
     if not _add_files(blob_indexer, files):
         return
     rows = [EntryRow(path, oid, corpus_of(path, layout)) for path, oid in files.items()]
     writer = blob_indexer.writer
+    complete = COMPLETE
+    if writer.missing_blobs(files.values()):  # a partial clone left them out, and may fetch them later
+        complete = b""
     with writer.writing():
-        snapshots.put(writer.database, SnapshotRow(key, time.time_ns(), COMPLETE), rows)
+        snapshots.put(writer.database, SnapshotRow(key, time.time_ns(), complete), rows)
         snapshots.evict(writer.database, "tree:", MAX_TREE_SNAPSHOTS)
 
 

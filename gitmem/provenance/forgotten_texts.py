@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from gitmem.errors import GitMemError
+from gitmem.errors import GitMemError, ObjectsLeftOut
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 from gitmem.json_values import parse_json
@@ -27,6 +27,7 @@ MEMORY = ("MEMORY.md", ".claude/MEMORY.md")  # a text that one of these files ha
 def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
     """The texts that people removed in the history of `commit` (HEAD for ""), without those that another text replaced
     and those that its MEMORY.md has again. Without a commit there are none. The answer for HEAD is cached on disk.
+    A text of a version that a partial clone left out is missing; `repo.left_out` then names the version.
     Raises GitMemError when HEAD is broken and no commit is given."""
     head = None
     try:
@@ -35,17 +36,27 @@ def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
         if not commit:  # with a commit given, a broken HEAD does not matter
             raise
     if commit and commit != head:
-        return _parse(_read(repo, commit, sorted(repo.blobs(commit, MEMORY).values())))
+        with repo.skipping_left_out():
+            return _parse(_read(repo, commit, sorted(repo.blobs(commit, MEMORY).values())))
     if not head:
         return NOTHING
     cached = _load(repo)
     if cached.get("head") == head:
         return _parse(cached)
+    with repo.skipping_left_out():
+        return _of_head(repo, head, cached)
+
+
+def _of_head(repo: Repository, head: str, cached: dict[str, Any]) -> Forgotten:
+    """The forgotten texts of HEAD, read from the history, and cached if no object of it is left out. `cached`: the JSON
+    of the cache, {} for none."""
     blobs = sorted(repo.blobs(head, MEMORY).values())
     if cached and cached["memory"] == blobs and not _has_new_records(repo, cached["head"], head):
         value = {**cached, "head": head}
     else:
         value = {"version": VERSION, "head": head, "memory": blobs, **_read(repo, head, blobs)}
+    if repo.left_out:  # a partial clone has not all texts, and may have them later
+        return _parse(value)
     with suppress(OSError, GitMemError):
         write_atomic(state_dir(repo.common_dir), FILE, json.dumps(value).encode("ascii"), private=True)
     return _parse(value)
@@ -98,7 +109,11 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
     from gitmem.provenance.corrections import CORRECTED, SUPERSEDED
     from gitmem.provenance.ledger import read_ledger, refusals
 
-    refused = refusals(repo, read_ledger(repo, [head]))
+    try:
+        refused = refusals(repo, read_ledger(repo, [head]))
+    except ObjectsLeftOut:
+        repo.add_left_out(head)
+        refused = {}
     removed = {digest: each.commit for digest, each in refused.items() if not each.edited and not each.declined}
     present: list[str] = []
     if removed:

@@ -17,7 +17,6 @@ from gitmem.gate.policy import MESSAGE
 from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import order
 from gitmem.gate.reports.markdown import code
-from gitmem.gate.shell_word import shell_word
 from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
@@ -32,6 +31,7 @@ from gitmem.review.rendering import View, accept_words, page_of
 from gitmem.review.review import Review
 from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
+from gitmem.shell_word import shell_word
 
 MAX_COMMENT_CHARS = 65_536  # GitHub's limit for a comment, the smallest of all forges
 MARKER_CHARS = 1_000  # reserved for the marker before the comment

@@ -19,7 +19,6 @@ from gitmem.gate.policy import MESSAGE
 from gitmem.gate.remedies import remedy
 from gitmem.gate.reports.finding_words import order
 from gitmem.gate.reports.markdown import code
-from gitmem.gate.shell_word import shell_word
 from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.provenance.cited_sources import Source
@@ -60,6 +59,7 @@ from gitmem.review.review import Review
 from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
 from gitmem.review.warnings.warning import Place
+from gitmem.shell_word import shell_word
 
 SECTION_TITLES = {
     Op.CHANGED: "Changed", Op.ADDED: "Added", Op.PROMOTED: "Promoted", Op.REMOVED: "Removed", Op.EXPIRED: "Expired",

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.config import Config
-from gitmem.errors import IndexDamaged, UsageError
-from gitmem.git.repository import Repository
+from gitmem.errors import IndexDamaged, ObjectsLeftOut, UsageError
+from gitmem.git.repository import Repository, words_on_left_out
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import OpenIndex, discard
 from gitmem.json_values import json_keys
@@ -94,10 +94,13 @@ def search(
 
     if kept is not None:
         repo.stay_open()
-    if query.branches:
-        answer = _search_branches(repo, config, query, now, opener)
-    else:
-        answer = _search_one(repo, config, query, now, opener)
+    with repo.skipping_left_out():
+        if query.branches:
+            answer = _search_branches(repo, config, query, now, opener)
+        else:
+            answer = _search_one(repo, config, query, now, opener)
+    if note := words_on_left_out(repo):
+        answer = answer._replace(notes=(*answer.notes, note))
     if query.types and not answer.hits:
         from gitmem.memory.fact import TYPES
 
@@ -159,7 +162,7 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, o
         hits = hits[:ALWAYS_SHOWN_HITS]
     hits, left_out = first_within_budget(hits, query.budget)
     notes = (*opened.notes, *retrieved.notes, *left_out)
-    if not hits and not opened.snapshot.chunks:
+    if not hits and not opened.snapshot.chunks and not repo.left_out:
         notes += (_why_empty(repo, config, opened.commit),)
     settings: dict[str, Any] = {}
     if query.explain:
@@ -217,9 +220,13 @@ def _search_branches(repo: Repository, config: Config, query: Query, now: dateti
 
     A passage (path and id) of several branches is shown once, with its highest score, for the first of its branches.
     """
-    answers = []
+    answers, unread = [], []
     for name, commit in query.branches:
-        answer = _search_one(repo, config, query._replace(branches=(), commit=commit), now, opener)
+        try:
+            answer = _search_one(repo, config, query._replace(branches=(), commit=commit), now, opener)
+        except ObjectsLeftOut as error:
+            unread.append(Message("branch '{}' was not searched: {}; {}", name, error.message, error.hint))
+            continue
         answers.append((name, answer))
     best: dict[tuple[str, str], Hit] = {}
     for name, answer in answers:
@@ -231,6 +238,7 @@ def _search_branches(repo: Repository, config: Config, query: Query, now: dateti
     first = answers[0][1] if answers else Answer(query.text, "branches", (), False, ())
     return first._replace(
         at="branches",
+        notes=(*first.notes, *unread),
         stale=any(answer.stale for _, answer in answers),
         reason=next((answer.reason for _, answer in answers if answer.reason), ""),
         answered=any(answer.answered for _, answer in answers),

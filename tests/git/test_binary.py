@@ -337,6 +337,10 @@ class _Gone:
         process.wait()
         self.stdin, self.stdout = process.stdin, process.stdout
 
+    def terminate(self) -> None: ...
+
+    def wait(self) -> None: ...
+
     def poll(self) -> None:
         return None
 

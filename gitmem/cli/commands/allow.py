@@ -27,7 +27,6 @@ from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exc
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.pushed_commits import oids_of_all_refs
 from gitmem.gate.scan import scan
-from gitmem.gate.shell_word import shell_word
 from gitmem.gate.staged_files import staged_files
 from gitmem.gate.tree_policies import range_policy, staged_policy, worktree_policy
 from gitmem.gate.work_tree_files import work_tree_files
@@ -37,6 +36,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative
 from gitmem.plural import counted
 from gitmem.regular_file import read_regular
+from gitmem.shell_word import shell_word
 
 MIN_FINGERPRINT_DIGITS = 8  # hex digits of a fingerprint that have to be given
 

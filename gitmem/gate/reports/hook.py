@@ -12,8 +12,8 @@ from gitmem.gate.remedies import ROTATE, remedy
 from gitmem.gate.reports.finding_words import order
 from gitmem.gate.reports.text import finding_lines
 from gitmem.gate.scan import Report
-from gitmem.gate.shell_word import shell_word
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word
 
 MAX_LINES = 20  # lines that a hook prints at most
 MAX_MASKED_FILES = 5  # files that a refused commit names in the command that masks them
