@@ -231,7 +231,10 @@ def _modes(repo: Repository) -> Check:
     if open_:
         wrong = Message("others can read or write {} in {}", ", ".join(open_[:3]), folder)
         hint = f"chmod -R go-rwx '{folder}'"
-    return Check("modes", wrong, hint, f"only you read {folder}")
+    detail = f"only you read {folder}"
+    if not folder.is_dir():
+        detail = f"there is no {folder} yet"
+    return Check("modes", wrong, hint, detail)
 
 
 def _files_in(folder: Path) -> Sequence[Path]:

@@ -6,6 +6,7 @@ changes nothing.
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator
@@ -70,6 +71,7 @@ def examine(repo: Repository, config: Config) -> list[Check]:
         checks.append(
             Check("not tracked", Message("Git tracks {}", tracked[0]), f"git rm --cached -- {shlex.quote(tracked[0])}")
         )
+    checks += _unwritable(repo)
     try:
         index = db.open_index(directory(repo))
     except IndexDamaged as error:
@@ -83,6 +85,21 @@ def examine(repo: Repository, config: Config) -> list[Check]:
     finally:
         index.close()
     return checks
+
+
+def _unwritable(repo: Repository) -> list[Check]:
+    """A check that names the folder of the index, or the file in it, that cannot be written; [] if all can be. It has
+    failed unless the whole Git directory cannot be written, as on a read-only mount: searches work there too."""
+    folder = directory(repo)
+    places = [folder, *sorted(folder.glob("*.sqlite*"))]
+    closed = [place for place in places if place.exists() and not os.access(place, os.W_OK)]
+    if not os.access(repo.common_dir, os.W_OK):
+        detail = Message("nothing can be written in {}: a search without a current index makes one", repo.common_dir)
+        return [Check("writable", detail=detail)]
+    if not closed:
+        return []
+    problem = Message("{} cannot be written, and so the index is not kept current", closed[0])
+    return [Check("writable", problem, f"chmod -R u+rwX {shlex.quote(str(folder))}")]
 
 
 def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:

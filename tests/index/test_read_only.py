@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from gitmem.system import PREFIX
 from tests.harness import Repo
-from tests.read_only import read_only_mem
+from tests.read_only import read_only_mem, read_only_run
 
 NOTE = "the memory was indexed for this search alone"
 
@@ -108,3 +109,22 @@ def test_what_only_reads_works(memory: Repo, command: str) -> None:
     done = read_only_mem(memory, *command.split())
     words = {"context": "타임아웃", "undo --dry-run": "nothing to undo"}.get(command, "")
     assert done.returncode == (3 if "undo" in command else 0) and words in done.stdout + done.stderr, done
+
+
+def test_doctor_names_an_index_folder_that_cannot_be_written(memory: Repo) -> None:
+    memory.mem("search", "타임아웃")
+    folder = Repo(memory.path / ".git/gitmem", init=False)
+    done = read_only_run(folder, "sh", "-c", f'cd ../.. && "{sys.executable}" -m gitmem doctor')
+    assert done.returncode == 1 and f"writable: {folder.path} cannot be written" in done.stdout, done
+    assert f"chmod -R u+rwX {folder.path}" in done.stdout
+    assert "writable" not in memory.mem("doctor").stdout
+
+
+def test_doctor_says_of_a_repository_without_state_that_there_is_none(memory: Repo) -> None:
+    done = memory.mem("doctor")
+    assert "only you read" not in done.stdout and f"there is no {memory.path / '.git/gitmem'} yet" in done.stdout
+
+
+def test_doctor_says_where_nothing_can_be_written(memory: Repo) -> None:
+    done = read_only_mem(memory, "doctor")
+    assert done.returncode == 0 and "nothing can be written in" in done.stdout, done
