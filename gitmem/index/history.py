@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from gitmem.config import Config
-from gitmem.errors import IndexDamaged
+from gitmem.errors import IndexDamaged, IndexOfAnotherUser
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import HISTORY, open_index
 from gitmem.index.db.reader import Index
@@ -44,13 +44,22 @@ def ready(repo: Repository, config: Config, commit: str, bounds: Bounds = Bounds
     """The open index of the history of `commit` ("" for HEAD) and of the other configured clones, updated within
     `bounds`.
 
-    If the update is not finished, `stale` says why. Raises IndexUnusable for a problem that a person must solve (a
-    newer version, another owner), Locked if another process writes a damaged index for longer than `bounds.wait`.
+    If the update is not finished, `stale` says why. Where another user owns the index, the history is indexed for this
+    call alone, without a limit of commits. Raises IndexUnusable for a problem that a person must solve (a newer
+    version; another owner, where nothing may be indexed now), Locked if another process writes a damaged index for
+    longer than `bounds.wait`.
     """
     all_tips, notes = tips(repo, config, commit)
     try:
         try:
             history = _without_update(repo, config, all_tips, notes)
+        except IndexOfAnotherUser:
+            if bounds.max_commits or not config.auto_index:
+                raise
+            from gitmem.index.history_indexer import temporary
+
+            index, reason, more_notes = temporary(repo, config, bounds, all_tips)
+            return History(index, all_tips, reason, [*notes, *more_notes])
         except IndexDamaged:
             from gitmem.index.history_indexer import discard
 

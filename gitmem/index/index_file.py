@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitmem.config import Config
-from gitmem.errors import IndexDamaged
+from gitmem.errors import GitMemError, IndexDamaged
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import locked
 from gitmem.index.db.connection import open_index, remove
@@ -26,12 +26,13 @@ class OpenIndex:
     `index`, `snapshot`: None if nothing is indexed and could not be. `stale`: why an answer may miss something, "" if
     the index is current. `commit`: the commit that is searched, "" for the work tree. `keeper`: keeps the index open
     between searches, or None. `passages`: makes the reader of the hits if it is not `search/passages.Passages`.
-    `notes`: for the person, such as a rebuilt index or a missing model.
+    `notes`: for the person, such as a rebuilt index or a missing model. `unread`: the error for a part that the search
+    asked for and that could not be opened, else None; an answer without hits raises it.
 
     It is a plain class, because every search makes it at its start and a dataclass takes half a millisecond.
     """
 
-    __slots__ = ("commit", "index", "keeper", "notes", "passages", "snapshot", "stale")
+    __slots__ = ("commit", "index", "keeper", "notes", "passages", "snapshot", "stale", "unread")
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class OpenIndex:
         self.notes = notes
         self.keeper = keeper
         self.passages = passages
+        self.unread: GitMemError | None = None
 
     @property
     def chunks(self) -> int:

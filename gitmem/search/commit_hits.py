@@ -47,8 +47,9 @@ def with_history(
     MAX_INDEXED_NOW with "known", else no limit.
 
     If the history cannot be read, raises GitMemError with "only"; with another mode memory is searched alone and a note
-    tells the reason.
+    tells the reason. `unread` of the result is the error if a person asked for the history.
     """
+    unread = None
     try:
         past = history.ready(
             repo, config, memory.commit, bounds or Bounds(max_commits={"known": MAX_INDEXED_NOW}.get(mode, 0))
@@ -56,6 +57,8 @@ def with_history(
     except GitMemError as error:
         if mode == "only":
             raise
+        if mode != "known":
+            unread = error
         past = history.History(None, (), "", (f"no history: {error.message}",))
     if mode != "known" and shallow(repo):
         past.notes = [
@@ -63,7 +66,9 @@ def with_history(
             "this clone is shallow: 'git fetch --unshallow' gets the commits that are not searched",
         ]
     index = JoinedIndex(memory, past, only=mode == "only", max_commits={"known": MAX_RECALLED}.get(mode, 0))
-    return _OpenIndexes(repo, memory, past, index)
+    opened = _OpenIndexes(repo, memory, past, index)
+    opened.unread = unread
+    return opened
 
 
 class _OpenIndexes(OpenIndex):

@@ -85,7 +85,8 @@ def search(
     `repo` too. `opener`: returns the index of a commit; default: the index of `repo`.
 
     Raises GitMemError if the index is unusable or `--lane vector` has no embedder, BadConfig for a setting of ranking
-    that cannot be used, UsageError if there is no hit and the query names an unknown type.
+    that cannot be used, GitMemError if there is no hit and the history that was asked for cannot be read, UsageError if
+    there is no hit and the query names an unknown type.
     """
     if opener is None:
 
@@ -161,6 +162,8 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, o
     if not query.everything and evidence < min_evidence / 2:
         hits = hits[:ALWAYS_SHOWN_HITS]
     hits, left_out = first_within_budget(hits, query.budget)
+    if opened.unread is not None and not hits:
+        raise opened.unread
     notes = (*opened.notes, *retrieved.notes, *left_out)
     if not hits and not opened.snapshot.chunks and not repo.left_out:
         notes += (_why_empty(repo, config, opened.commit),)

@@ -128,3 +128,23 @@ def test_doctor_says_of_a_repository_without_state_that_there_is_none(memory: Re
 def test_doctor_says_where_nothing_can_be_written(memory: Repo) -> None:
     done = read_only_mem(memory, "doctor")
     assert done.returncode == 0 and "nothing can be written in" in done.stdout, done
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a folder to another user")
+def test_the_history_is_searched_beside_an_index_of_another_user(memory: Repo, tmp_path: Path) -> None:
+    memory.mem("search", "--history", "deploys")
+    give_away(memory.path / ".git/gitmem")
+    for option in ("--history", "--history-only"):
+        assert "Move deploys to Tuesday" in memory.mem("search", option, "move deploys").stdout
+    assert not temporary(tmp_path)
+
+
+def test_a_history_that_cannot_be_read_is_no_answer_that_there_is_nothing(memory: Repo) -> None:
+    memory.mem("search", "--history", "deploys")
+    history = memory.path / ".git/gitmem/history.sqlite"
+    history.rename(history.with_name("other.sqlite"))
+    history.symlink_to("other.sqlite")
+    done = memory.mem("search", "--history", "--type", "rule", "deploys", check=False)
+    assert done.returncode == 3 and "is a symbolic link" in done.stderr and "nothing found" not in done.stderr
+    found = memory.mem("search", "--history", "타임아웃")
+    assert "30초" in found.stdout and "no history: " in found.stderr
