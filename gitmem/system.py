@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 POSIX = hasattr(os, "geteuid") and hasattr(os, "O_DIRECTORY")
@@ -102,6 +104,33 @@ def blocked_signals() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
+
+
+@contextmanager
+def interrupted_by_sigterm() -> Iterator[None]:
+    """Raise KeyboardInterrupt in the block when SIGTERM arrives, so that what the block wrote is put back as after
+    Ctrl-C; once the block has ended, SIGTERM ends the process.
+
+    Does nothing outside the main thread, and in a process that has a handler for SIGTERM or ignores it.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    arrived = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal arrived
+        arrived = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if arrived:
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def unblock_signals() -> None:

@@ -29,7 +29,7 @@ from gitmem.git.unmerged import Ours, ensure_settled, our_versions
 from gitmem.git.worktree import content, locked
 from gitmem.git.write import run_git
 from gitmem.messages import Message
-from gitmem.system import blocked_signals
+from gitmem.system import blocked_signals, interrupted_by_sigterm
 
 TRIES = 5  # of one write, if files change between the plan and the write
 WRITE_WAIT = 60.0  # seconds to wait for the writers before this one
@@ -180,12 +180,13 @@ def ensure_utf8(data: bytes, path: str) -> None:
 def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
     """Hold the lock of all writers in the block, after undoing what a killed run left. Yields the paths put back.
 
-    Writers wait for each other: a write takes a fraction of a second, and dozens may come at once. Raises Locked after
+    SIGTERM ends the process only after the block has put back what it wrote, as an interrupt does. Writers wait for
+    each other: a write takes a fraction of a second, and dozens may come at once. Raises Locked after
     WRITE_WAIT seconds, GitMemError in a bare repository, and as `recover`.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    with locked(repo.common_dir, "write", WRITE_WAIT):
+    with locked(repo.common_dir, "write", WRITE_WAIT), interrupted_by_sigterm():
         undone = recover(repo)
         sweep(scratch_folder(repo))
         yield tuple(undone)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -336,3 +337,23 @@ def test_a_commit_leaves_nothing_in_the_folder_for_temporary_files_if_it_is_kill
     assert not list(temporary.iterdir())
     with writer(open_repository(memory.path, os.environ)):
         assert not list((memory.path / ".git/gitmem/writing").iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_the_commit_puts_the_files_back(repo: Repo, tmp_path: Path, number: signal.Signals) -> None:
+    repo.commit("begin", {"MEMORY.md": "# Memory\n\n- We deploy with rsync\n"})
+    os.mkfifo(tmp_path / "began")
+    hook = repo.write(".git/hooks/pre-commit", f"#!/bin/sh\necho > {tmp_path}/began\nexec tail -f /dev/null\n")
+    hook.chmod(0o755)
+    edit = ["edit", "MEMORY.md:3", "We deploy with blue green", "--reason", "wrong"]
+    command = [sys.executable, "-m", "gitmem", *edit]
+    with subprocess.Popen(command, cwd=repo.path, start_new_session=True, stderr=subprocess.PIPE) as process:
+        (tmp_path / "began").read_text()
+        assert "blue green" in (repo.path / "MEMORY.md").read_text()
+        process.send_signal(number)
+        _, error = process.communicate(timeout=120)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # the hook, which git leaves
+    assert process.returncode == {signal.SIGINT: 130}.get(number, -number) and not error.strip()
+    assert repo.git("status", "--porcelain") == "" and "rsync" in (repo.path / "MEMORY.md").read_text()
