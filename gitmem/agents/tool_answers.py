@@ -76,7 +76,7 @@ def search_memory(pool: RepositoryPool, arguments: mcp_tools.Search) -> str:
     parts = [block(passages) if passages else "Memory has nothing on that."]
     if passages and not answer.answered:
         parts.append("None of these seems to answer the question.")
-    parts += [f"Note: {one_line(note)}." for note in answer.notes]
+    parts += [f"Note: {one_line(note)}." for note in filter(None, (*answer.notes, answer.hint))]
     if answer.withheld:
         parts.append(f"{counted(answer.withheld, 'line')} with a secret left out.")
     if answer.stale:

@@ -92,6 +92,8 @@ def answer(request: SearchRequest, display: Display, repo: Repository, config: C
             say(hint)
         if (sys.stderr.isatty() or not answered.hits) and (words := _unindexed_files(request, repo)):
             say(f"{words}: git mem status")
+        if answered.hint:
+            say(f"hint: {answered.hint}")
 
 
 def answer_of_server(request: SearchRequest, display: Display) -> None:

@@ -37,6 +37,7 @@ class Query(NamedTuple):
     to answer. `history`: "with" commits too, "known" those already indexed or indexed soon, "only" nothing else, ""
     none. `scope`: only lines that apply to this folder or one below it, "" for all. `promoted_lines`: a line of a log
     that was promoted is a hit of its own beside its fact. `forgotten`: texts that no hit shows.
+    `instructions`: where no hit answers, name the instruction files that do (`Answer.hint`).
     """
 
     text: str
@@ -59,6 +60,7 @@ class Query(NamedTuple):
     scope: str = ""
     promoted_lines: bool = False
     forgotten: Forgotten = NOTHING
+    instructions: bool = False
 
 
 class ParsedQuery(NamedTuple):

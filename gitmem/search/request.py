@@ -100,6 +100,7 @@ def query_of(
         everything=request.everything,
         history=request.history,
         forgotten=forgotten,
+        instructions=repo is not None,
     )
 
 

@@ -16,7 +16,8 @@ MAX_PASSAGE_CHARACTERS = 4000  # characters of a passage that a tool's answer ha
 
 
 def shown(answer: Answer) -> Answer:
-    """The answer as its JSON has it: the notes say why the index is stale, and the long lines of hits are cut.
+    """The answer as its JSON has it: the notes say why the index is stale and where else to look, and the long
+    lines of hits are cut.
 
     Of a line longer than MAX_PASSAGE_CHARACTERS, `text` has the part that matches best; `cut` counts the characters
     left out.
@@ -24,6 +25,8 @@ def shown(answer: Answer) -> Answer:
     notes = answer.notes
     if answer.stale and answer.reason:
         notes += (answer.reason,)
+    if answer.hint:
+        notes += (answer.hint,)
     hits = []
     for hit in answer.hits:
         text, cut = _without_long_lines(hit.text, answer.query)

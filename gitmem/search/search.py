@@ -20,6 +20,7 @@ from gitmem.index.index_file import OpenIndex, discard
 from gitmem.json_values import json_keys
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.messages import Message
+from gitmem.paths import INSTRUCTIONS
 from gitmem.search import lexical, scoring
 from gitmem.search.file_reading import SearchedMemory, fact_files_of
 from gitmem.search.hits import Hit, first_within_budget
@@ -48,7 +49,7 @@ class Answer(NamedTuple):
     `reason`: why, for a person. `notes`: sentences for a person. `settings`: the settings in force, empty without
     `Query.explain`. `answered`: whether one of the first ALWAYS_SHOWN_HITS hits is likely to answer the question
     (`evidence`). `chunks`: how many chunks memory has. `withheld`: lines with a secret, which are neither searched nor
-    shown.
+    shown. `hint`: the instruction files to search with --path, if they seem to answer and no hit does; else "".
 
     JSON: `at`: `worktree`, a commit's oid, or `branches` with `--all-branches`. `answered`: false if nothing seems
     to answer the question; there are then five hits at most without `--all`. `withheld`: how many lines of the
@@ -68,6 +69,7 @@ class Answer(NamedTuple):
     answered: bool = False
     chunks: int = 0
     withheld: int = 0
+    hint: str = ""
 
 
 def search(
@@ -167,6 +169,9 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, o
     notes = (*opened.notes, *retrieved.notes, *left_out)
     if not hits and not opened.snapshot.chunks and not repo.left_out:
         notes += (_why_empty(repo, config, opened.commit),)
+    hint = ""
+    if query.instructions and not answered and not parsed.is_narrow and not query.paths and query.history != "only":
+        hint = _words_on_instructions(repo, config, query, today, opened)
     settings: dict[str, Any] = {}
     if query.explain:
         from gitmem.search.score_explanation import explain_score, settings_in_force
@@ -175,7 +180,27 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, o
         lanes = {"lexical": retrieved.lexical, "vector": retrieved.vector}
         hits = tuple(hit._replace(explain=explain_score(hit, lanes, parsed.ranking)) for hit in hits)
     return answer._replace(
-        lanes=retrieved.lanes, hits=hits, notes=notes, settings=settings, answered=answered, withheld=withheld
+        lanes=retrieved.lanes,
+        hits=hits,
+        notes=notes,
+        settings=settings,
+        answered=answered,
+        withheld=withheld,
+        hint=hint,
+    )
+
+
+def _words_on_instructions(repo: Repository, config: Config, query: Query, today: date, opened: OpenIndex) -> str:
+    """A sentence that names the instruction files whose lines seem to answer the query; "" for none. Only a search with
+    --path reads them, so the index is asked once more."""
+    of_instructions = query._replace(paths=INSTRUCTIONS, everything=False, explain=False, budget=0)
+    answer = _search_index(repo, config, of_instructions, today, opened)
+    paths = sorted({hit.path for hit in answer.hits if not hit.kind})
+    if not answer.answered or not paths:
+        return ""
+    options = " ".join(f"--path {path}" for path in paths)
+    return Message(
+        "{} may answer it, and is searched only by name: {}", ", ".join(paths), f"git mem search ... {options}"
     )
 
 
@@ -239,8 +264,12 @@ def _search_branches(repo: Repository, config: Config, query: Query, now: dateti
                 best[hit.path, hit.id] = hit._replace(branch=known.branch)
     hits = sorted(best.values(), key=lambda hit: -hit.score)
     first = answers[0][1] if answers else Answer(query.text, "branches", (), False, ())
+    hint = ""
+    if not any(answer.answered for _, answer in answers):
+        hint = first.hint
     return first._replace(
         at="branches",
+        hint=hint,
         notes=(*first.notes, *unread),
         stale=any(answer.stale for _, answer in answers),
         reason=next((answer.reason for _, answer in answers if answer.reason), ""),

@@ -140,3 +140,15 @@ def test_a_fact_that_is_in_no_commit_yet_is_of_today(repo: Repo, monkeypatch: py
     repo.git("add", "-A")
     repo.git("commit", "-q", "-m", "two")
     assert dates("spire light amber") == [None]
+
+
+def test_a_search_that_memory_does_not_answer_names_the_instruction_file_that_does(repo: Repo) -> None:
+    files = {"MEMORY.md": "# Memory\n\n- We deploy with rsync\n", "src/main.py": "print()\n"}
+    repo.commit("o", {**files, "AGENTS.md": "# Agents\n\n- Run the linter with make lint before each commit\n"})
+    question = "how do I run the linter"
+    done = repo.mem("search", question)
+    assert done.stderr.splitlines()[-1].endswith("git mem search ... --path AGENTS.md")
+    assert "--path AGENTS.md" in json.loads(repo.mem("search", "--json", question).stdout)["notes"][-1]
+    assert "make lint" in repo.mem("search", question, "--path", "AGENTS.md").stdout
+    for words in ("how do we deploy with rsync", "which region has the cluster"):
+        assert "AGENTS.md" not in repo.mem("search", words).stderr
