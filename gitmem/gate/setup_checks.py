@@ -26,6 +26,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.messages import Message, joined
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word
 
 PINNED = re.compile(r"v?\d+\.\d+\.\d+([.+-][0-9A-Za-z.+-]+)?|[0-9a-f]{40}|[0-9a-f]{64}")
 FRAMEWORK = ".pre-commit-config.yaml"
@@ -230,7 +231,7 @@ def _modes(repo: Repository) -> Check:
     wrong = hint = ""
     if open_:
         wrong = Message("others can read or write {} in {}", ", ".join(open_[:3]), folder)
-        hint = f"chmod -R go-rwx '{folder}'"
+        hint = f"chmod -R go-rwx {shell_word(str(folder))}"
     detail = f"only you read {folder}"
     if not folder.is_dir():
         detail = f"there is no {folder} yet"

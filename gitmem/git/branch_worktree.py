@@ -5,7 +5,6 @@ There is one temporary work tree at a time in a repository. The next run removes
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import stat
 import tempfile
@@ -21,6 +20,7 @@ from gitmem.git.signing import run_commit
 from gitmem.git.worktree import locked
 from gitmem.git.write import run_git
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 
 WAIT_SECONDS = 60.0  # for another run with a temporary work tree
 PREFIX = "git-mem-branch-"  # of its folder: the next run recognises a folder of a killed run by it
@@ -87,7 +87,7 @@ def bring_up_to_date(worktree: Repository, branch: str, head: str) -> None:
             raise
         raise GitMemError(
             Message("'{}' conflicts with the current branch", branch),
-            Message("merge or delete it: {}", f"git branch -D {shlex.quote(branch)}"),
+            Message("merge or delete it: {}", f"git branch -D {shell_word(branch)}"),
         ) from error
 
 

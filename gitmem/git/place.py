@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from typing import NamedTuple
 from gitmem.errors import GitFailed, NotARepository, UntrustedRepository
 from gitmem.git.process import Git, first_line, read_environment
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 
 REV_PARSE = (
     "rev-parse", "--path-format=absolute", "--show-object-format", "--is-bare-repository", "--git-dir",
@@ -48,7 +48,7 @@ def place_of(start: Path, output: bytes, stderr: bytes) -> Place:
             path = match[1] if match else os.fspath(start)
             raise UntrustedRepository(
                 Message("Git does not trust the repository at '{}': another user owns it", path),
-                Message("if you trust it: {}", f"git config --global --add safe.directory {shlex.quote(path)}"),
+                Message("if you trust it: {}", f"git config --global --add safe.directory {shell_word(path)}"),
             )
         if "not a git repository" in problem:
             raise NotARepository(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shlex
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,6 +22,7 @@ from gitmem.git.undo_record import digest
 from gitmem.git.worktree import content, read_bytes, write_atomic
 from gitmem.json_values import parse_json
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 from gitmem.system import blocked_signals
 
 RECORD = "gitmem-attempt.json"
@@ -166,6 +166,6 @@ def _await_git(repo: Repository) -> None:
         if time.monotonic() >= deadline:
             raise Locked(
                 "a commit that git mem began is still running here, or was killed",
-                Message("wait for it; if no git runs any more: {}", f"rm {shlex.quote(str(lock))}"),
+                Message("wait for it; if no git runs any more: {}", f"rm {shell_word(str(lock))}"),
             )
         time.sleep(0.02)

@@ -15,7 +15,6 @@ import hashlib
 import logging
 import os
 import re
-import shlex
 import shutil
 import time
 from contextlib import closing, suppress
@@ -25,6 +24,7 @@ from gitmem import system
 from gitmem.errors import Changed, GitMemError, OutsideRepository
 from gitmem.git.worktree import SCRATCH_PREFIX, content, flushed_file, read_bytes, resolve, sync_folder
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 
 LATE = "late"  # prefix of files in the state folder: replaced files whose new lines could not be added to the new file
 _SCRATCH_NAME = re.compile(re.escape(SCRATCH_PREFIX) + "[a-z0-9_]{8}~?")
@@ -164,7 +164,7 @@ class Replacement:
             addition.apply()
         log.warning(
             "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
-            "git diff -- %s shows them", self.path, shlex.quote(self.path),
+            "git diff -- %s shows them", self.path, shell_word(self.path),
         )  # fmt: skip
 
     def _keep(self, scratch: Path) -> None:

@@ -8,7 +8,6 @@ in this order: the Markdown first, Git second, the search index last.
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -29,6 +28,7 @@ from gitmem.git.unmerged import Ours, ensure_settled, our_versions
 from gitmem.git.worktree import content, locked
 from gitmem.git.write import run_git
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word, shell_words
 from gitmem.system import blocked_signals, interrupted_by_sigterm
 
 TRIES = 5  # of one write, if files change between the plan and the write
@@ -95,7 +95,7 @@ class Reading:
                 message = Message(
                     "'{}' is a pointer of Git LFS: its text is not here, and the pointer is left as it is", path
                 )
-                raise GitMemError(message, f"git lfs pull --include {shlex.quote(path)}")
+                raise GitMemError(message, f"git lfs pull --include {shell_word(path)}")
         return data
 
     def raw(self, path: str) -> bytes | None:
@@ -144,7 +144,7 @@ def text_at(repo: Repository, commit: str, path: str) -> bytes:
     if entry.mode not in (REGULAR, EXECUTABLE):
         raise GitMemError(
             Message("'{}' is not a plain file", path),
-            Message("{}, then write it as a file", f"git rm {shlex.quote(path)}"),
+            Message("{}, then write it as a file", f"git rm {shell_word(path)}"),
         )
     data = repo.read(entry.oid)
     ensure_utf8(data, path)
@@ -153,7 +153,7 @@ def text_at(repo: Repository, commit: str, path: str) -> bytes:
 
 def uncommitted_edits(path: str) -> GitMemError:
     """The error for a file that must equal the one in HEAD and does not."""
-    quoted = shlex.quote(path)
+    quoted = shell_word(path)
     return GitMemError(
         Message("'{}' has edits that are not committed", path),
         Message(
@@ -355,7 +355,7 @@ def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
     message = Message(
         "{}; {}: saved by somebody else meanwhile and left, with what it has of this change", error.message, names
     )
-    files = shlex.join(paths)
+    files = shell_words(paths)
     hint = Message("{} shows both; {} takes parts of it out", f"git diff -- {files}", f"git checkout -p -- {files}")
     return message, "\n".join(line for line in (error.hint, hint) if line)
 

@@ -4,7 +4,6 @@ place. A writer gets an error for such a file (`ensure_settled`)."""
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
@@ -13,6 +12,7 @@ from gitmem.git.objects import EXECUTABLE, REGULAR, Entry
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, read_files
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 
 # One of these is in the Git directory if Git's index may have an unmerged path. `git stash pop` leaves only AUTO_MERGE.
 STATE = ("MERGE_HEAD", "AUTO_MERGE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
@@ -52,7 +52,7 @@ def ensure_settled(ours: Ours, path: str) -> None:
     if path in ours:
         raise GitMemError(
             Message("'{}' is in conflict, and is left as it is", path),
-            Message("settle it in an editor, then: {}; git status shows it", f"git add {shlex.quote(path)}"),
+            Message("settle it in an editor, then: {}; git status shows it", f"git add {shell_word(path)}"),
         )
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shlex
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -18,6 +17,7 @@ from unicodedata import normalize
 from gitmem import system
 from gitmem.errors import GitMemError, Locked, OutsideRepository, StateOfAnotherUser
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 
 SCRATCH_PREFIX = ".gitmem-"  # of a file that is written and then renamed
 
@@ -277,7 +277,7 @@ def hint_for_another_owner(path: Path) -> str:
     except OSError:
         is_own_repository = False
     if is_own_repository:
-        return f'sudo chown -R "$(id -un)" {shlex.quote(str(path))}'
+        return f'sudo chown -R "$(id -un)" {shell_word(str(path))}'
     return "work as its owner, or in a clone of your own: git clone"
 
 

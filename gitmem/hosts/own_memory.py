@@ -10,7 +10,6 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes
@@ -18,6 +17,7 @@ from gitmem.hosts.host import Host, Setup
 from gitmem.hosts.json_editing import edited
 from gitmem.json_values import parse_json, parse_json_object
 from gitmem.messages import Message
+from gitmem.shell_word import shell_word
 
 INDEX = "MEMORY.md"  # some hosts create it before they remember anything
 ITEM = re.compile(rb"^\s*(?:[-*+]|\d+[.)])\s+\S", re.M)
@@ -54,7 +54,7 @@ def find_own_memory(host: Host, home: Path, root: Path) -> FoundMemory | None:
 
 def import_command(memory: FoundMemory) -> str:
     """The command that imports a host's own memory through the gate."""
-    return f"git mem import notes {quote(str(memory.folder))} --into {memory.host}"
+    return f"git mem import notes {shell_word(str(memory.folder))} --into {memory.host}"
 
 
 def _has_content(folder: Path, name: str) -> bool:

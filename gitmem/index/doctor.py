@@ -7,7 +7,6 @@ changes nothing.
 from __future__ import annotations
 
 import os
-import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from zlib import crc32
@@ -31,6 +30,7 @@ from gitmem.memory.snapshot import read_hits, read_work_tree, tree_files, work_t
 from gitmem.messages import Message, joined
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word
 
 FULL = "git mem index --full"
 REPAIR = "git mem doctor --repair"
@@ -43,7 +43,7 @@ def unfinished(repo: Repository) -> list[Check]:
     lock = repo.git_dir / "index.lock"
     if lock.exists():
         problem = "Git's index is locked: a git is at work here, or was killed"
-        checks.append(Check("lock", problem, Message("if no git runs any more: {}", f"rm {shlex.quote(str(lock))}")))
+        checks.append(Check("lock", problem, Message("if no git runs any more: {}", f"rm {shell_word(str(lock))}")))
     if (repo.git_dir / RECORD).exists():
         problem = "a git mem that was writing files was killed, or is at work"
         checks.append(Check("writing", problem, Message("{} puts back what is still as it wrote it", REPAIR)))
@@ -69,7 +69,7 @@ def examine(repo: Repository, config: Config) -> list[Check]:
     tracked = [e.path for e in repo.staged() if e.path.rsplit("/", 1)[-1].startswith(db.FILE)]
     if tracked:
         checks.append(
-            Check("not tracked", Message("Git tracks {}", tracked[0]), f"git rm --cached -- {shlex.quote(tracked[0])}")
+            Check("not tracked", Message("Git tracks {}", tracked[0]), f"git rm --cached -- {shell_word(tracked[0])}")
         )
     checks += _unwritable(repo)
     try:
@@ -99,7 +99,7 @@ def _unwritable(repo: Repository) -> list[Check]:
     if not closed:
         return []
     problem = Message("{} cannot be written, and so the index is not kept current", closed[0])
-    return [Check("writable", problem, f"chmod -R u+rwX {shlex.quote(str(folder))}")]
+    return [Check("writable", problem, f"chmod -R u+rwX {shell_word(str(folder))}")]
 
 
 def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:

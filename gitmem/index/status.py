@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from gitmem.memory.snapshot import WorkTree, read_work_tree, sparse_memory_paths
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, is_memory
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word
 
 # Endings of Markdown that no memory file has (`paths.kind`). Below memory/ a file of other prose looks like memory too.
 MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx")
@@ -179,7 +179,7 @@ def _other_endings(repo: Repository, work_tree: WorkTree) -> list[Odd]:
             continue
         if is_memory(f"{stem}.md", layout):
             move = "git mv" if path in tracked else "mv"
-            hint = f"{move} -- {shlex.quote(path)} {shlex.quote(stem + '.md')}"
+            hint = f"{move} -- {shell_word(path)} {shell_word(stem + '.md')}"
             odd_files.append(Odd(path, "is not read: the name of a memory file ends in .md", hint))
     return odd_files
 
@@ -235,7 +235,7 @@ def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]
             words = "a line is not indexed: a secret"
             if secrets > 1:
                 words = Message("{} lines are not indexed: a secret", secrets)
-            odd.append(Odd(path, words, f"git mem scan --all -- {shlex.quote(path)}"))
+            odd.append(Odd(path, words, f"git mem scan --all -- {shell_word(path)}"))
     return odd, total, ignored
 
 

@@ -7,7 +7,6 @@ of a fact is parsed.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,6 +18,7 @@ from gitmem.memory.fact import Fact
 from gitmem.memory.outline import Heading, Outline, outline
 from gitmem.memory.statements import Statement, note_name, statements
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
+from gitmem.shell_word import shell_word
 
 
 class Fault(StrEnum):
@@ -149,7 +149,7 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
     if len(data) > MAX_MEMORY_FILE_BYTES:
         size = f"{len(data) / MAX_MEMORY_FILE_BYTES:.1f}"
         return "", [Problem(Fault.LARGE, 0, f"larger than 1 MiB ({size} MiB)", "split it into smaller notes")]
-    name = shlex.quote(path or "FILE")
+    name = shell_word(path or "FILE")
     if is_lfs_pointer(data):
         message = "is a pointer of Git LFS: its text is not here"
         return "", [Problem(Fault.LFS, 0, message, f"git lfs pull --include {name}")]

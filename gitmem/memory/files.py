@@ -9,7 +9,6 @@ are never followed.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import PurePosixPath
@@ -24,6 +23,7 @@ from gitmem.memory.snapshot import read_work_tree, sparse_memory_paths, tree_fil
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word
 
 HINT = "git mem search finds lines"
 
@@ -86,7 +86,7 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
             return WorkTreeReader(repo).read(path, MAX_MEMORY_FILE_BYTES + 1)
     left_out = sparse_memory_paths(repo, config.memory_paths)
     if as_stored(path, left_out) in left_out:
-        hint = f"git mem show {shlex.quote(path)} --at HEAD"
+        hint = f"git mem show {shell_word(path)} --at HEAD"
         raise MissingFile(Message("'{}' is left out of this sparse checkout", path), hint)
     raise MissingFile(Message("there is no memory file '{}'", path), _nearest(path, memory_paths(repo, config)))
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from shlex import quote
 from typing import NamedTuple
 
 from gitmem.config import Config
@@ -18,6 +17,7 @@ from gitmem.memory.files import read_memory_file
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ def lines_of(shown: ShownFile, first: int = 0, last: int = 0) -> ShownLines:
     """
     start, end = first or 1, min(last or len(shown.lines), len(shown.lines))
     if start > max(1, len(shown.lines)):
-        raise UsageError(f"'{shown.path}' has {counted(len(shown.lines), 'line')}", f"git mem show {quote(shown.path)}")
+        raise UsageError(
+            f"'{shown.path}' has {counted(len(shown.lines), 'line')}", f"git mem show {shell_word(shown.path)}"
+        )
     text = "\n".join(shown.lines[start - 1 : end])
     return ShownLines(shown.path, shown.at, shown.blob, start, end, text)

@@ -6,7 +6,6 @@ file was changed since. Uncommitted edits that a person made before the write st
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,6 +29,7 @@ from gitmem.messages import Message
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import UNDO
 from gitmem.provenance.preview import diff_lines
+from gitmem.shell_word import shell_word
 
 MAX_SEARCHED_COMMITS = 100  # of a file, for the one in which somebody committed what git mem wrote
 
@@ -194,7 +194,7 @@ def _plan_undo(
         if digest(raw(path)) != expected:
             raise Changed(
                 Message("'{}' was changed since; nothing was taken back", path),
-                f"git diff -- {shlex.quote(path)}; git log -- {shlex.quote(path)}",
+                f"git diff -- {shell_word(path)}; git log -- {shell_word(path)}",
             )
     if not oids:
         texts_before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
@@ -231,7 +231,7 @@ def _digests_after(entries: Sequence[Entry]) -> dict[str, str | None]:
             if path in digests and file.before != digests[path]:
                 raise Changed(
                     Message("'{}' was changed between two of these writes; nothing was taken back", path),
-                    f"git log -- {shlex.quote(path)}",
+                    f"git log -- {shell_word(path)}",
                 )
             digests[path] = file.after
     return digests

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.config import Config
@@ -38,6 +37,7 @@ from gitmem.provenance.ledger import ledger_of, matching_commits, records_promot
 from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced_facts
 from gitmem.provenance.writers import writers
 from gitmem.search.hits import BY_COMMENT
+from gitmem.shell_word import shell_word
 
 if TYPE_CHECKING:
     from gitmem.claims.cited_code import CitationComparison
@@ -132,7 +132,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     if not 1 <= line <= len(lines):
         raise GitMemError(
             Message("{} has {}, there is no line {}", path, counted(len(lines), "line"), line),
-            f"git mem show {quote(path)}",
+            f"git mem show {shell_word(path)}",
         )
     fact = _fact_at(lines, data, line)
     shown = fact or Fact(lines[line - 1].strip(), "", line, end=line)

@@ -8,7 +8,6 @@ pushed is kept, and the result says what to type.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,6 +32,7 @@ from gitmem.review import publish
 from gitmem.review.forges.forge import Client, Forge, ForgeError, Pull
 from gitmem.review.forges.location import forge_of
 from gitmem.search.keywords import slug
+from gitmem.shell_word import shell_word
 
 PROPOSAL_REFS = "refs/gitmem/proposals/"  # keeps branches in a copy, whose own branches mirror those of its origin
 
@@ -199,7 +199,7 @@ def _push_and_propose(target: Target, config: Config, offered: LineOffer, access
     the pull request, `then` says what to type or open, and so when the forge refuses it. Raises as `_push_and_open`,
     except GitFailed and ForgeError."""
     repo, full = target.repo, f"refs/heads/{offered.branch}"
-    folder = shlex.quote(str(repo.root or repo.git_dir))
+    folder = shell_word(str(repo.root or repo.git_dir))
     try:
         url = publish.remote_url(repo, "origin")
     except GitMemError:

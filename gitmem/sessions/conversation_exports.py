@@ -16,7 +16,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from shlex import quote
 from typing import IO, Any
 
 from gitmem.errors import GitMemError, UsageError
@@ -27,6 +26,7 @@ from gitmem.hosts.transcript_parser import as_spoken
 from gitmem.json_values import parse_json
 from gitmem.messages import Message
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, by_start
+from gitmem.shell_word import shell_word
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
 MAX_CONVERSATION_BYTES = 64 << 20  # a longer conversation is not read
@@ -70,7 +70,7 @@ def list_conversations(service: str, path: Path) -> Listing:
         other = next((name for name in SERVICES if left_out and name != service and _is_of_service(name, files)), "")
         hint = f"name the archive that the service sent: git mem import {service} ARCHIVE.zip --dry-run"
         if other:
-            hint = f"it holds some of {other}: git mem import {other} {quote(str(path))} --dry-run"
+            hint = f"it holds some of {other}: git mem import {other} {shell_word(str(path))} --dry-run"
         raise UsageError(f"'{path}' holds no conversation of {service}", hint)
     return Listing(by_start(sessions), tuple(left_out))
 

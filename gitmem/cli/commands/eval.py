@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from shlex import quote
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -35,6 +34,7 @@ from gitmem.search import evaluation
 from gitmem.search.evaluation import LabelledQuestion, QuestionResult, Summary, read_rows, same_index, summarise
 from gitmem.search.fact_places import FactPlaces
 from gitmem.search.search import Lane, Query
+from gitmem.shell_word import shell_word
 
 MAX_MISSING_PATHS = 3  # expected files that memory lacks, named in a note
 Value = TypeVar("Value")
@@ -150,7 +150,7 @@ def _make(options: EvalOptions) -> int:
     else:
         next_command = "git mem eval"
         if options.qrels is not None:
-            next_command += f" {quote(str(options.qrels))}"
+            next_command += f" {shell_word(str(options.qrels))}"
         write(escape(f"{counted(len(asked), 'question')}, {new_count} new, in {place}\nnext: {next_command}\n"))
     return Exit.DONE
 

@@ -17,6 +17,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import is_memory
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word
 
 # What cannot be exported because it is missing, and the hint, by form.
 MISSING = {
@@ -91,9 +92,11 @@ def _show(bundle: okf_export.Bundle, folder: Path, commit: str, *, dry_run: bool
     """Print what was left out or withheld to standard error, then how many files and facts were written, or with
     `dry_run` would be."""
     for path, reason in bundle.left:
-        say(f"git mem: {path} is left out: {reason}")
+        say(f"git mem: {escape(path, '')} is left out: {reason}")
     for path in bundle.withheld:
-        say(f"git mem: {path}: lines that the gate would block are not exported (git mem scan {path})")
+        place = escape(path, "")
+        say(f"git mem: {place}: lines that the gate would block are not exported (git mem scan {shell_word(path)})")
     facts = f" ({counted(bundle.facts, 'fact')} among them)" if bundle.facts else ""
     verb = "would write" if dry_run else "wrote"
-    write(escape(f"{verb} {counted(len(bundle.files), 'file')}{facts} of {commit[:12]} to {folder}\n"))
+    count = counted(len(bundle.files), "file")
+    write(f"{verb} {count}{facts} of {commit[:12]} to {escape(str(folder), '')}\n")

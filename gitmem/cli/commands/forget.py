@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Sequence
 
 import click
@@ -25,6 +24,7 @@ from gitmem.provenance.corrections import Correction
 from gitmem.provenance.purge import Purge, Target
 from gitmem.provenance.remaining_copies import remaining_lines, shown_lines
 from gitmem.sessions.working_memory import delete_containing
+from gitmem.shell_word import shell_word
 
 MAX_NAMED_LINES = 10  # lines that one sentence names; the others are counted
 HISTORY = "history, other branches and other clones still hold it"
@@ -213,7 +213,7 @@ def _show_erasure(erased: erasure.Erasure, dry_run: bool) -> None:
         say("hint: these are other facts that say more, sources of other facts, or instruction files")
     if erased.unsure:
         say(f"may say the same in other words, and stay: {_places([(row.path, row.line) for row in erased.unsure])}")
-        place = shlex.quote(escape(f"{erased.unsure[0].path}:{erased.unsure[0].line}", ""))
+        place = shell_word(f"{erased.unsure[0].path}:{erased.unsure[0].line}")
         say(f"hint: read them; to take one out: git mem forget {place} --everywhere --reason WHY")
 
 

@@ -6,7 +6,6 @@ import os
 import re
 from collections import Counter
 from pathlib import Path
-from shlex import quote
 from typing import Any, NamedTuple
 
 import click
@@ -28,6 +27,7 @@ from gitmem.plural import counted
 from gitmem.sessions import past_sessions
 from gitmem.sessions.conversation_exports import SERVICES, list_conversations
 from gitmem.sessions.session_import import ImportedSession, ImportOptions, ImportState, Totals, import_sessions
+from gitmem.shell_word import shell_word
 
 INTO = re.compile(r"[\w-]+")  # the name of a folder in memory/
 DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; all other sources have sessions
@@ -291,7 +291,7 @@ def _show_listing(listing: past_sessions.Listing, options: ImportCommand) -> Non
         return
     typed = f"git mem import {options.source}"
     if options.project:
-        write(f"nothing is written yet: {typed} --project {quote(str(options.project))} --yes imports them\n")
+        write(f"nothing is written yet: {typed} --project {shell_word(str(options.project))} --yes imports them\n")
     else:
         write(f"nothing is written yet: {typed} --yes imports them, --project FOLDER those of one project\n")
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Any, NamedTuple
 
 import click
@@ -31,6 +30,7 @@ from gitmem.memory import adoption, new_repository
 from gitmem.memory.importing import import_files, plan_import, without_ignored
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
+from gitmem.shell_word import shell_word, shell_words
 
 
 class InitOptions(NamedTuple):
@@ -97,7 +97,7 @@ def command(**arguments: Any) -> int:
         return Exit.DONE
     if options.adopt is not None:
         raise UsageError("--adopt is about the files of FOLDER", "leave --from out, or --adopt")
-    path = quote(str(options.source))
+    path = shell_word(str(options.source))
     say(f"hint: 'git mem init --from' will go: git mem init, then git mem import notes {path}")
     return _import_into_new(options, options.source)
 
@@ -179,7 +179,7 @@ def _show_folder(laid_out: LaidOut, options: InitOptions) -> None:
     _show_accepted(laid_out.accepted)
     if not options.dry_run:
         _say_ignored(laid_out.created)
-        enter = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
+        enter = "" if options.folder.resolve() == Path.cwd() else f"cd {shell_word(str(options.folder))}; "
         scan = "git mem scan; " if laid_out.adopted else ""
         write(escape(f'next: {enter}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
 
@@ -225,7 +225,7 @@ def _say_ignored(created: new_repository.NewRepository) -> None:
         ignored = sorted(repo.ignored([file.path for file in created.written]))
     if ignored:
         say(f"note: Git ignores {escape(', '.join(ignored), '')}: not searched, and in no commit")
-        say(f"hint: git add --force -- {escape(' '.join(map(quote, ignored)), '')}, or take the rule out of .gitignore")
+        say(f"hint: git add --force -- {shell_words(ignored)}, or take the rule out of .gitignore")
 
 
 def accept_head(root: Path) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from gitmem.git.other_memories import shown_url
 from gitmem.hosts.own_memory import find_own_memory, is_kept_here
 from gitmem.hosts.registry import HOSTS, host_named
 from gitmem.paths import is_memory, layout_of
+from gitmem.shell_word import shell_command, shell_word
 
 OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # files that `git mem init` writes beside memory files
 NEXT = "next: "  # the beginning of lines in which our commands say what to type next
@@ -125,7 +125,7 @@ def _what_next(choices: SetupOptions) -> str:
     """What a person can type now that memory is set up, one command a line."""
     steps = []
     if choices.folder.resolve() != Path.cwd():
-        steps.append(f"cd {shlex.quote(str(choices.folder))}")
+        steps.append(f"cd {shell_word(str(choices.folder))}")
     if choices.agents or hosts_on_path():
         steps.append("start your agent and tell it something to keep")
     else:
@@ -195,7 +195,7 @@ def _shown_command(words: tuple[str, ...]) -> str:
         words = (*words[:-1], without_secrets([words[-1]])[0])
     if words[0] == "git-mem":
         words = ("git", "mem", *words[1:])
-    return shlex.join(words)
+    return shell_command(words)
 
 
 # -- the steps ---------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def _ensure_not_inside(folder: Path) -> None:
         return
     root = repo.root.resolve()
     if folder.resolve() != root:
-        top, place = shlex.quote(str(root)), shlex.quote(str(folder.absolute()))
+        top, place = shell_word(str(root)), shell_word(str(folder.absolute()))
         hint = f"git mem setup {top} sets that up; for a memory of its own: git init {place}, then this again"
         raise UsageError(f"'{folder}' is inside the repository '{root}'", hint)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 import click
@@ -18,6 +17,7 @@ from gitmem.plural import counted
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.ledger import PROMOTES
 from gitmem.provenance.undo import Undo, drop_last_record, last_write, rewrites, undo, without_forgotten
+from gitmem.shell_word import shell_words
 
 MAX_LINES = 20  # lines shown of a file
 MAX_LINES_OF_NEW_FILE = 4  # lines shown of a new file, where the write made more than MANY_FILES
@@ -95,7 +95,7 @@ def _commit_of(paths: Sequence[str], *, rewrite: bool) -> str:
     if rewrite:
         commit_command += f" --trailer '{REWRITE_TRAILER}: undone'"
     if len(paths) <= MAX_NAMED_PATHS:
-        return f"{commit_command} -- {shlex.join(paths)}"
+        return f"{commit_command} -- {shell_words(paths)}"
     return f"{commit_command} -a"
 
 

@@ -3,7 +3,6 @@ by one."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +25,7 @@ from gitmem.messages import Message
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, commit_previewed, diff_lines, preview
 from gitmem.review.statement_diff import Piece
+from gitmem.shell_word import shell_word
 from gitmem.ui import review_queue
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.pages.fact_changes import refusal_status
@@ -100,7 +100,7 @@ def _closed(view: View) -> tuple[str, str] | None:
 
 
 def _restore_command(name: str, tip: str) -> str:
-    return f"git branch {shlex.quote(name)} {tip}"
+    return f"git branch {shell_word(name)} {tip}"
 
 
 def _branch_page(view: View, name: str) -> Response:
@@ -111,7 +111,7 @@ def _branch_page(view: View, name: str) -> Response:
     except UsageError:  # there is no such branch
         raise
     except GitMemError as error:
-        return _terminal_page(view, error, [("Merge it there", f"git merge {shlex.quote(name)}"), *TERMINAL_COMMANDS])
+        return _terminal_page(view, error, [("Merge it there", f"git merge {shell_word(name)}"), *TERMINAL_COMMANDS])
 
 
 def _unfinished_page(view: View) -> Response:
@@ -138,7 +138,7 @@ def _branch_request(view: View, name: str) -> MergeRequest:
     merge = branch_merge.branch_merge(view.repo, view.config, name, view.today)
     fields = {"branch": merge.name, "head": merge.head, "tip": merge.tip}
     url = view.url("branches", branch=merge.name)
-    return MergeRequest(merge, "branches/merge", fields, url, f"git merge {shlex.quote(name)}")
+    return MergeRequest(merge, "branches/merge", fields, url, f"git merge {shell_word(name)}")
 
 
 def _begun_request(view: View, begun: BegunMerge) -> MergeRequest:
