@@ -14,10 +14,11 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.exchange.document_import import DocumentImport
 from gitmem.memory import importing
-from gitmem.memory.importing import EXPECTED, Plan, as_value, masked_places
+from gitmem.memory.importing import EXPECTED, NO_MEMORY, Plan, as_value, masked_places
 from gitmem.memory.new_statements import memory_bytes, rivals_since
 from gitmem.memory.rivals import Rival
 from gitmem.plural import counted
+from gitmem.shell_word import shell_command
 
 NEXT_STEP = "next: look at them (git status), then git add and git commit\n"
 
@@ -101,6 +102,9 @@ def _show_notes(plan: Plan, request: NotesImport) -> None:
     if not request.verbose:
         for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
             write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
+    if not request.into and any(reason == NO_MEMORY for _, reason in plan.left):
+        command = shell_command(["git", "mem", "import", "notes", str(request.source), "--into", "notes"])
+        write(f"to import every Markdown file of it as a note: {command}\n")
     setting = "once [memory] daily names it" if plan.settings is None else "[memory] daily in .gitmem.toml"
     for pattern, number in plan.daily:
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({setting})", "") + "\n")

@@ -30,6 +30,10 @@ SUMMARY = 62  # characters of a command's summary that fit in one line of the he
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
+class UnknownCommand(click.UsageError):
+    """The word after `git mem` is no command."""
+
+
 class Commands(click.Group):
     """The group of all commands. A command is imported when it is named."""
 
@@ -53,8 +57,10 @@ class Commands(click.Group):
             commands = self.list_commands(ctx)
             intended = MEANT.get(name.lower(), "")
             suggestion = intended if intended in commands else _nearest(name, commands)
-            hint = f"did you mean 'git mem {suggestion}'?" if suggestion else "'git mem -h' lists the commands."
-            raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
+            words = f"there is no command '{name}'"
+            if suggestion:
+                words += f"; did you mean 'git mem {suggestion}'?"
+            raise UnknownCommand(words, ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -142,8 +148,11 @@ def _run_click(argv: list[str] | None) -> int:
             say_lines(error.message)
             return Exit.USAGE
         path = error.ctx.command_path if error.ctx else "git mem"
+        what = "shows its options"
+        if isinstance(error, UnknownCommand):
+            what = "lists the commands"
         say(f"git mem: {_in_one_line(error)}")
-        say(f"hint: {_missing_option(error)}'{path} -h' shows its options.")
+        say(f"hint: {_missing_option(error)}'{path} -h' {what}.")
         return Exit.USAGE
     except click.ClickException as error:
         say(f"git mem: {_in_one_line(error)}")

@@ -244,3 +244,10 @@ def test_a_full_disk_that_git_met_is_said_with_the_command_that_shows_what_is_fr
         patch.setattr("gitmem.cli.exits.say", said.append)
         assert run_command(fail) == 3
     assert said[-1] == "hint: df -h shows what is free"
+
+
+@pytest.mark.parametrize("typed", ["serach", "frobnicate"])
+def test_an_unknown_command_has_one_hint(repo: Repo, typed: str) -> None:
+    done = repo.mem(typed, check=False)
+    assert done.returncode == 2 and done.stderr.count("git mem -h") == 1
+    assert done.stderr.splitlines()[-1] == "hint: 'git mem -h' lists the commands."

@@ -107,3 +107,16 @@ def test_a_service_wants_its_archive(repo: Repo, tmp_path: Path) -> None:
         and "1 conversation left out: nothing was said in it" in done.stdout
     )
     assert "crane is blue" in repo.read("memory/2026-01-09.md")
+
+
+def test_notes_that_a_layout_leaves_out_come_with_the_command_that_takes_them(repo: Repo, tmp_path: Path) -> None:
+    repo.commit("o", {"MEMORY.md": "# Memory\n"})
+    notes = tmp_path / "our notes"
+    (notes / "docs").mkdir(parents=True)
+    (notes / "AGENTS.md").write_text("# Agents\n\nuse make\n")
+    (notes / "docs/deploy.md").write_text("# Deploy\n\nwith rsync\n")
+    done = repo.mem("import", "notes", str(notes))
+    command = f"git mem import notes '{notes}' --into notes"
+    assert "is no memory file" in done.stdout and command in done.stdout
+    repo.mem("import", "notes", str(notes), "--into", "notes")
+    assert "rsync" in (repo.path / "memory/notes/docs/deploy.md").read_text()
