@@ -251,46 +251,62 @@ class LogEntry:
     at: datetime | None = None
 
 
-def append_to_logs(
-    repo: Repository, config: Config, entries: Sequence[LogEntry], *, now: datetime, agent: str = "", topic: str = ""
-) -> list[Added | Refused]:
-    """Append lines to the daily logs of their days in one write; nothing is committed. Secrets and personal data are
-    masked as the settings say.
+@dataclass(frozen=True, slots=True)
+class GatedEntry:
+    """A line for a daily log that passed the gate. `path`: of the log. `at`: when it was said. `redaction`: its text
+    with secrets and personal data masked. `meta`: the pairs for its comment."""
 
-    Returns for each entry the added line, without `differs` and `ignored`, or the Refused of a line that the gate or
-    the length limit rejected; the other lines are still written. `topic`: for the headings; it is not scanned. Raises
-    GitMemError in a bare repository, if a log would become too large and if one cannot be read (`Reading.read`),
-    OutsideRepository, Changed, Locked, and Refused if the gate refuses the agent's name.
-    """
+    path: str
+    at: datetime
+    redaction: Redaction
+    meta: Meta
+
+
+def gate_for_logs(
+    repo: Repository, config: Config, entries: Sequence[LogEntry], *, now: datetime, agent: str = ""
+) -> list[GatedEntry | Refused]:
+    """Scan lines for the daily logs of their days, in order: each line as `append_to_logs` takes it, or the Refused of
+    a line that the gate or the length limit rejected. Writes nothing. Raises GitMemError in a bare repository,
+    OutsideRepository, and Refused if the gate refuses the agent's name."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    ensure_agent_passes(agent or config.agent, config)
-    root = repo.root
-    times = [entry.at or now for entry in entries]
-    agent_name, patterns = agent or config.agent, config.memory_daily
-    paths = [relative(root, log_path(time.date(), agent_name, patterns)) for time in times]
+    if entries:
+        ensure_agent_passes(agent or config.agent, config)
+    gated: list[GatedEntry | Refused] = []
+    for entry in entries:
+        time = entry.at or now
+        path = relative(repo.root, log_path(time.date(), agent or config.agent, config.memory_daily))
+        try:
+            ensure_short(entry.text)
+            gated.append(GatedEntry(path, time, *gated_entry(entry, path, config)))
+        except UsageError as error:
+            gated.append(Refused(error.message, error.hint))
+        except Refused as error:
+            gated.append(error)
+    return gated
 
-    def plan(reading: Reading) -> Draft[list[Added | Refused]]:
+
+def append_to_logs(repo: Repository, entries: Sequence[GatedEntry], *, topic: str = "") -> list[Added]:
+    """Append lines to their daily logs in one write, in the order of `entries`; nothing is committed. Returns the added
+    line of each entry, without `differs` and `ignored`.
+
+    `topic`: for the headings; it is not scanned. Raises GitMemError in a bare repository, if a log would become too
+    large and if one cannot be read (`Reading.read`), Changed, and Locked.
+    """
+
+    def plan(reading: Reading) -> Draft[list[Added]]:
         logs: dict[str, str] = {}
-        results: list[Added | Refused] = []
-        for entry, time, path in zip(entries, times, paths, strict=True):
-            try:
-                ensure_short(entry.text)
-                gated, meta = gated_entry(entry, path, config)
-            except UsageError as error:
-                results.append(Refused(error.message, error.hint))
-                continue
-            except Refused as error:
-                results.append(error)
-                continue
+        added: list[Added] = []
+        for entry in entries:
+            path, gated = entry.path, entry.redaction
             if path not in logs:
                 logs[path] = (reading.read(path) or b"").decode("utf-8", "surrogateescape")
-            logs[path], line = append_entry(logs[path], gated.text, meta, time, topic)
-            results.append(Added(path, line, gated.text, gated.masks))
+            logs[path], line = append_entry(logs[path], gated.text, entry.meta, entry.at, topic)
+            added.append(Added(path, line, gated.text, gated.masks))
         contents = {path: log.encode("utf-8", "surrogateescape") for path, log in logs.items()}
         for path, data in contents.items():
             ensure_readable(path, data)
-        return Draft(contents, results)
+        return Draft(contents, added)
 
     return write(repo, plan)
 

@@ -149,34 +149,35 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     turns = unread_turns(spoken if ended else _turns_up_to_person(spoken), state.turns)
     selected, notes = _select_by_day(turns, spoken, agent, config.memory_daily, task)
     new_items, skipped = _new_items(repo, config, selected, source.session, task)
-    lines: list[FlushedLine] = []
-    masks: list[Mask] = []
-
     code = OpenedFiles(repo, transcript.turns)
+    passed: list[tuple[Selected, writing.GatedEntry]] = []
 
-    def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
-        """Append the items to the logs of their days, and add what was written to `lines` and `masks`. Returns, in
-        order, the items that the gate or the limit of a line's length refused, each with its message."""
+    def gate(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
+        """Add the items that the gate lets pass to `passed`. Returns, in order, the items that the gate or the limit of
+        a line's length refused, each with its message."""
         entries = [_entry(item, source.session, code) for item in items]
-        if entries:
-            results = writing.append_to_logs(repo, config, entries, now=now, agent=agent, topic="session")
-        else:
-            results = []
         refused = []
-        for item, result in zip(items, results, strict=True):
-            if isinstance(result, Refused):
-                refused.append((item, result.message))
+        for item, gated in zip(items, writing.gate_for_logs(repo, config, entries, now=now, agent=agent), strict=True):
+            if isinstance(gated, Refused):
+                refused.append((item, gated.message))
             else:
-                masks.extend(result.masks)
-                lines.append(FlushedLine(result.path, result.line, result.text, item.type, item.turn.id))
+                passed.append((item, gated))
         return refused
 
-    places = {id(turn): index for index, turn in enumerate(spoken)}
-    refused = write(new_items)
+    refused = gate(new_items)
     skipped += [SkippedText(REFUSED_TEXT, message) for _, message in refused]
     # Sentences that settle something may pass the gate where the whole line does not.
-    shortened = [shorter for item, _ in refused for shorter in item.apart() if shorter.text != item.text]
-    write(sorted(shortened, key=lambda shorter: places[id(shorter.turn)]))
+    gate([shorter for item, _ in refused for shorter in item.apart() if shorter.text != item.text])
+    places = {id(turn): index for index, turn in enumerate(spoken)}
+    passed.sort(key=lambda item_and_entry: places[id(item_and_entry[0].turn)])
+    added: list[writing.Added] = []
+    if passed:
+        added = writing.append_to_logs(repo, [entry for _, entry in passed], topic="session")
+    lines = [
+        FlushedLine(line.path, line.line, line.text, item.type, item.turn.id)
+        for (item, _), line in zip(passed, added, strict=True)
+    ]
+    masks = [mask for line in added for mask in line.masks]
     state = replace(
         state,
         turns=state.turns | {*distinct_keys(map(turn_key, spoken if ended else _turns_up_to_person(spoken)))},

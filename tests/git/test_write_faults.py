@@ -100,7 +100,8 @@ def add_line(repo: Repository) -> None:
 
 def flush_lines(repo: Repository) -> None:
     entries = [writing.LogEntry(f"Decided lima 7, part {n}", "decision") for n in range(3)]
-    writing.append_to_logs(repo, Config(), entries, now=NOW)
+    gated = writing.gate_for_logs(repo, Config(), entries, now=NOW)
+    writing.append_to_logs(repo, [entry for entry in gated if isinstance(entry, writing.GatedEntry)])
 
 
 def flush_more_lines(repo: Repository) -> None:

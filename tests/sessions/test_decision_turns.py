@@ -267,6 +267,22 @@ def test_where_the_gate_refuses_a_line_each_sentence_that_settles_something_is_k
     assert "pastebin" not in repo.read("memory/2026-02-05.md")
 
 
+def test_a_refused_line_that_is_shortened_keeps_the_order_of_time(repo: Repo) -> None:
+    early = "We decided to use Postgres for the billing queue because row locks are enough."
+    late = "We decided to keep the nightly export in Frankfurt because the customer asked for it."
+    said = [("u: which queue?", 1), ("a: Shall I use Postgres?", 2), (f"u: {early} And {REFUSED}", 3), ("a: ok.", 4),
+            (f"u: {late}", 9), ("a: ok.", 10)]  # fmt: skip
+    talk = [replace(turns_of((line,))[0], id=f"t{minute}", at=NOW.replace(minute=minute)) for line, minute in said]
+    git = open_repository(repo.path, os.environ)
+    kept_lines = flush(git, Config(), Transcript(tuple(talk), "s1"), now=NOW.replace(minute=20)).kept
+    git.close()
+    log = repo.read("memory/2026-02-05.md")
+    headings = [line for line in log.splitlines() if line.startswith("## ")]
+    assert [line.text for line in kept_lines] == [early, late]
+    assert headings == sorted(headings) and len(headings) == 2
+    assert [log.splitlines()[line.line - 1].startswith(f"- {line.text}") for line in kept_lines] == [True, True]
+
+
 def test_a_line_that_a_session_proposes_to_talk_about_is_no_decision() -> None:
     items = kept(
         "u: 업로드 제한을 정하자. 지금은 제한이 없어.",
