@@ -100,6 +100,10 @@ _ENTERED = lazy(
     r"|columns?|rows?|sheets?|spreadsheets?)\b"
 )
 _BESIDE_ENTERED = frozenset({C.SPREAD, C.ORDER, C.MEMORY, C.NEGATED, C.PLAN})
+# What people settle among themselves: every sentence proposes or tells a decision, as in `동영상은 안 받기로 했어`.
+_SENTENCE_END = lazy(r"[.!。]+(?:\s+|$)")
+_AGREED = lazy(r"(?:(?<![용리발당숫문글환저독투효])자|기로 ?(?:했|하였|결정|합의|정)[가-힣]{0,4})$")
+_BESIDE_AGREED = frozenset({C.ORDER, C.PLAN, C.NEGATED, C.MEMORY, C.TASK})
 _HIDES_OR_SENDS = frozenset({C.CONCEAL, C.SEND, C.PLACE, C.SECRET, C.OVERRIDE, C.ROLE, C.UNBOUND, C.SPREAD, C.PROMPT})
 _QUOTATIONS = lazy(
     r"\W{0,8}(?:[\"'`「“][^\"'`「」”\n]{3,120}[\"'`」”][\s/,|、·-]{1,6}){1,12}[\"'`「“][^\"'`「」”\n]{3,120}[\"'`」”]\W{0,8}"
@@ -133,7 +137,15 @@ def is_ordinary(unit: str, parts: Collection[C]) -> bool:
         return True
     if concepts & _DESTRUCTIVE and not hides_or_sends and (_REASON.search(unit) or _ALLOWED.search(unit)):
         return True
+    if concepts <= _BESIDE_AGREED and _is_agreed(unit):
+        return True
     return _QUOTATIONS.fullmatch(unit) is not None
+
+
+def _is_agreed(unit: str) -> bool:
+    """Whether every sentence of a unit of folded text ends as a proposal to a team or as a decision, in Korean."""
+    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(unit)]
+    return all(_AGREED.search(sentence) for sentence in sentences if sentence)
 
 
 def sends_what_is_public(step: str) -> bool:
