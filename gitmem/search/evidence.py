@@ -269,6 +269,8 @@ def _telling_words(
     for word in content:
         if word in STOP or word.startswith(korean.EXISTS) or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
             continue
+        if word in korean.ASKING_WORDS:
+            continue
         if word in courtesy:
             weighted.append(Word((word,), 0.0))
             continue

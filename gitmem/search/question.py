@@ -140,8 +140,12 @@ def parse(text: str, today: date) -> Question:
     exact, prefixes = set(), set()
     alternatives: dict[str, tuple[str, ...]] = {}
     latin_letters = cjk_letters = 0
+    previous_token = ""
     for token, script in tokens(text):
         parts, is_stop = terms_of_token(token, script)
+        if previous_token in korean.ASKS_HOW_MANY and token.endswith(korean.ASKING_ENDINGS):
+            is_stop = True  # the unit that is asked for: 몇 시야, 몇 대예요
+        previous_token = token
         if script in (HANGUL, HAN_KANA):
             cjk_letters += len(token)
             word = without_ending(token) if script == HANGUL else token

@@ -21,6 +21,20 @@ ENDINGS = frozenset(
     "되면 려면 하려면 했는데 는데 인데 하기 되기 한다 된다 하여 해서 돼서 했던 하던 던 해야 하면서 인지 는지 은지 을지 할지 "
     "한지 할 한 된 될 함 됨 해 돼 였나 었나 았나 이었나 지도 지만 거나 든지 듯이 기로 도록 라도 이라도".split()
 )
+# A question word with the ending that makes it a question: 뭐예요, 어디였지, 언제더라.
+_ASKING = (
+    *("뭐 뭔 무엇 누구 어디 언제 얼마 며칠".split()),
+    *("뭐가 무엇이 누가 누구를 누구한테 누구에게 어디로 어디에 어디에서 어디서 언제부터 언제까지 어떻게 왜".split()),
+)
+ASKING_ENDINGS = tuple(
+    "야 이야 예요 에요 이에요 이예요 가 가요 인가 인가요 지 지요 죠 이지 이죠 였지 였죠 였어 였어요 였나 였나요 였더라 이었지 이었죠 "
+    "이었더라 더라 더라고 더라요 이더라 였는지 인지 냐 니 입니까 였습니까 요".split()
+)
+# Whole words that only say 'do' or 'become' in a question: `점검은 언제 해요?`.
+_DOING = (
+    "해 해요 하지 하죠 하지요 하니 하냐 하나요 합니까 했어 했어요 했죠 했지요 했나요 했는지 하더라 하는지 돼 돼요 되지 되죠 되니 되냐 "
+    "됩니까 됐지 됐어 됐어요 됐나 됐나요 됐죠 됐더라 되더라 되는지"
+).split()
 # Question words without a subject: a search ignores them.
 STOP_WORDS = frozenset(
     "왜 무엇 무엇을 무엇이 무엇인가 무엇인가요 어떻게 어디 어디에 어디서 어디로 언제 누가 누구 누구지 몇 어떤 어느 "
@@ -28,6 +42,8 @@ STOP_WORDS = frozenset(
     "하려면 있나 있나요 있는 있는지 없나 없나요 없는 되나 되나요 되는 된 건 걸 게 그래서 그리고 그런데 우리 우리가 내가 "
     "제가 했지 했나 했더라 인가 인가요 대한 대해 위해 위한 경우 이유 이유는 알려줘 찾아줘".split()
 )
+# Words that only ask. They are no evidence; a search still has them in its vector, which is nearer to chance without them.
+ASKING_WORDS = frozenset([*_DOING, *(word + ending for word in _ASKING for ending in ASKING_ENDINGS)])
 # Beginnings of the forms of "there is" and "there is not".
 EXISTS = ("있", "없어", "없나", "없니", "없는", "없다", "없습", "없을", "없지")
 # Words of any decision: they do not tell whether two log lines concern one matter.

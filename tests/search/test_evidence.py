@@ -38,6 +38,26 @@ def test_what_a_text_answers_is_enough(prompt: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("기본 모델이 뭔가요?", "- 기본 운영 모델: sonnet 4.5, 무거운 작업은 opus로 전환"),
+        ("담당이 누구예요?", "- 배포 서버는 서울 리전의 web-3, 담당은 김민수"),
+        ("서버가 몇 대야?", "- 배포 서버는 서울 리전의 web-3, 모두 세 대"),
+        ("점검 몇 시야?", "- 정기 점검은 매월 첫째 주 일요일 새벽 2시에 시작한다"),
+        ("점검은 언제 해요?", "- 정기 점검은 매월 첫째 주 일요일 새벽 2시에 시작한다"),
+        ("점검이 언제더라", "- 정기 점검은 매월 첫째 주 일요일 새벽 2시에 시작한다"),
+    ],
+)
+def test_the_words_that_ask_take_no_evidence_from_a_short_question(prompt: str, text: str) -> None:
+    assert of(prompt, text) >= ENOUGH
+
+
+@pytest.mark.parametrize("prompt", ["점심이 뭐예요?", "치과가 언제더라", "주차장이 어디였지?", "누구예요?", "몇 시야?"])
+def test_the_words_that_ask_are_no_evidence_by_themselves(prompt: str) -> None:
+    assert of(prompt, "- 누구에게 언제 물어볼지: 몇 시에, 어디서 회의를 해요") < ENOUGH
+
+
+@pytest.mark.parametrize(
     "prompt",
     ["thanks", "sounds good, go ahead", "how do I centre a div?", "ok", "오늘 날씨 어때?", "고마워", "", "?", "\0",
      "write a haiku about autumn", "谢谢", "ありがとう", "今天天气怎么样", "谢谢，很有帮助", "続けてください", "空はなぜ青いの"],
