@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -18,8 +18,8 @@ from gitmem.memory.fact import Fact
 from gitmem.provenance.attribution import differing_keys
 from gitmem.sequences import equal_at_start
 
-MAX_WORDS = 2_000  # of one text; longer texts are not compared
-MAX_PIECES = 16  # above this, both whole texts are easier to read than their difference
+MAX_TOKENS = 2_000  # words, blanks and punctuation marks of one text; longer texts are not compared
+MAX_PIECES = 16  # of a readable difference; above this, both whole texts are easier to read
 MAX_WORD_PAIRS = 20_000  # pairs of equal words, one of each text; more would take seconds
 
 _TOKEN = re.compile("[\u3040-\u30ff\u3400-\u9fff]|\\s+|[^\\W\u3040-\u30ff\u3400-\u9fff]+|.", re.S)
@@ -30,6 +30,15 @@ class Piece(NamedTuple):
 
     sign: str
     text: str
+
+
+class Run(NamedTuple):
+    """A run of tokens. `equal`: `old` and `new` are the same tokens; else `new` stands in place of `old`, and one of
+    them may be empty."""
+
+    equal: bool
+    old: Sequence[str]
+    new: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +60,17 @@ def statement_diff(old: Fact, new: Fact) -> StatementDiff:
 def text_diff(old: str, new: str) -> tuple[Piece, ...]:
     """The pieces of two texts in order: their common and different words, or both whole texts when they have little in
     common. Empty pieces are left out."""
-    pieces = [Piece("=", old)]
+    pieces: list[Piece] | None = [Piece("=", old)]
     if old != new:
-        pieces = readable_diff(old, new) or [Piece("-", old), Piece("+", new)]
+        pieces = readable_diff(old, new)
+    if pieces is None:
+        pieces = [Piece("-", old), Piece("+", new)]
     return tuple(piece for piece in pieces if piece.text)
 
 
 def has_nothing_common(pieces: tuple[Piece, ...]) -> bool:
-    """Whether the two texts are shown whole, one after the other: no piece is common to both."""
+    """Whether the two texts are shown whole, one after the other: no piece is common to both. True also without pieces,
+    which is the difference of two empty texts."""
     return all(piece.sign != "=" for piece in pieces)
 
 
@@ -66,59 +78,69 @@ def _value(fact: Fact, key: str) -> str:
     return " ".join(value for name, value in fact.meta if name == key)
 
 
-def readable_diff(old: str, new: str) -> list[Piece]:
-    """The common, removed and added pieces of two texts in order (`word_diff`); [] when more than half of the
-    characters differ or there are more than MAX_PIECES pieces."""
+def readable_diff(old: str, new: str) -> list[Piece] | None:
+    """The common, removed and added pieces of two texts in order (`word_diff`). None when they are hard to read: more
+    than half of the characters differ, or there are more than MAX_PIECES pieces."""
     pieces = word_diff(old, new)
     changed = sum(len(piece.text) for piece in pieces if piece.sign != "=")
     if len(pieces) > MAX_PIECES or changed * 2 > len(old) + len(new):
-        return []
+        return None
     return pieces
 
 
 def word_diff(old: str, new: str) -> list[Piece]:
     """The pieces in order, a removed piece before the added piece that replaces it.
 
-    A common run without a letter or digit between two changes belongs to the change. Texts above MAX_WORDS or
+    A common run without a letter or digit between two changes belongs to the change. Texts above MAX_TOKENS or
     MAX_WORD_PAIRS are two pieces: the whole old text and the whole new one.
     """
     old_tokens, new_tokens = _TOKEN.findall(old), _TOKEN.findall(new)
-    start = equal_at_start(old_tokens, new_tokens)
-    end = equal_at_start(old_tokens[start:][::-1], new_tokens[start:][::-1])
-    middle_before, middle_after = old_tokens[start : len(old_tokens) - end], new_tokens[start : len(new_tokens) - end]
-    counts = Counter(word for word in middle_before if not word.isspace())
-    pairs = sum(counts[word] for word in middle_after if not word.isspace())
-    if len(old_tokens) > MAX_WORDS or len(new_tokens) > MAX_WORDS or pairs > MAX_WORD_PAIRS:
+    start, end = _common_ends(old_tokens, new_tokens)
+    old_middle, new_middle = (tokens[start : len(tokens) - end] for tokens in (old_tokens, new_tokens))
+    if max(len(old_tokens), len(new_tokens)) > MAX_TOKENS or _word_pairs(old_middle, new_middle) > MAX_WORD_PAIRS:
         return [Piece("-", old), Piece("+", new)]
-    codes: list[tuple[str, int, int, int, int]] = []
-    if start:
-        codes = [("equal", 0, start, 0, start)]
-    opcodes = SequenceMatcher(str.isspace, middle_before, middle_after, autojunk=False).get_opcodes()
-    codes += [(op, a + start, b + start, c + start, d + start) for op, a, b, c, d in opcodes]
-    if end:
-        codes.append(("equal", len(old_tokens) - end, len(old_tokens), len(new_tokens) - end, len(new_tokens)))
+    runs = [Run(True, old_tokens[:start], new_tokens[:start])]
+    runs += _runs(old_middle, new_middle)
+    runs.append(Run(True, old_tokens[len(old_tokens) - end :], new_tokens[len(new_tokens) - end :]))
+    return _pieces([run for run in runs if run.old or run.new])
+
+
+def _common_ends(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """(number of equal tokens at the start, number of equal tokens at the end). The two ends do not overlap."""
+    start = equal_at_start(old, new)
+    return start, equal_at_start(old[start:][::-1], new[start:][::-1])
+
+
+def _word_pairs(old: Sequence[str], new: Sequence[str]) -> int:
+    """The number of pairs of equal tokens, one of each text, without blanks: the time of a comparison grows with it."""
+    counts = Counter(token for token in old if not token.isspace())
+    return sum(counts[token] for token in new if not token.isspace())
+
+
+def _runs(old: Sequence[str], new: Sequence[str]) -> list[Run]:
+    """The equal and different runs of two lists of tokens, in order."""
+    opcodes = SequenceMatcher(str.isspace, old, new, autojunk=False).get_opcodes()
+    return [
+        Run(tag == "equal", old[old_start:old_end], new[new_start:new_end])
+        for tag, old_start, old_end, new_start, new_end in opcodes
+    ]
+
+
+def _pieces(runs: Sequence[Run]) -> list[Piece]:
+    """The pieces of all runs. Neighbouring changes, and an equal run between them that has no letter or digit, are one
+    change."""
     pieces: list[Piece] = []
     removed = added = ""
-    for op, a, b, c, d in _without_gaps(codes, old_tokens):
-        if op == "equal":
-            pieces += _changed_pieces(removed, added)
+    for number, run in enumerate(runs):
+        old_text, new_text = "".join(run.old), "".join(run.new)
+        is_gap = 0 < number < len(runs) - 1 and not any(map(str.isalnum, old_text))
+        if run.equal and not is_gap:
+            pieces += [*_changed_pieces(removed, added), Piece("=", old_text)]
             removed = added = ""
-            pieces.append(Piece("=", "".join(old_tokens[a:b])))
         else:
-            removed += "".join(old_tokens[a:b])
-            added += "".join(new_tokens[c:d])
+            removed += old_text
+            added += new_text
     return pieces + _changed_pieces(removed, added)
-
-
-def _without_gaps(
-    codes: Sequence[tuple[str, int, int, int, int]], old_tokens: Sequence[str]
-) -> Iterator[tuple[str, int, int, int, int]]:
-    """The opcodes, with each equal run that is between two changes and has no letter or digit as a replacement."""
-    for number, (op, a, b, c, d) in enumerate(codes):
-        is_between = 0 < number < len(codes) - 1
-        if op == "equal" and is_between and not any(char.isalnum() for token in old_tokens[a:b] for char in token):
-            op = "replace"
-        yield op, a, b, c, d
 
 
 def _changed_pieces(removed: str, added: str) -> list[Piece]:
