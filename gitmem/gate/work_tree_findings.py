@@ -1,9 +1,10 @@
-"""Counts the gate's findings in the work tree for `git mem status`. Reads at most MAX_SCANNED_BYTES."""
+"""Scans the work tree and counts the gate's findings, for `git mem status` and the web pages. Scans at most
+MAX_SCANNED_BYTES."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 
 from gitmem.gate.adoption_baseline import outdated_rows
@@ -14,16 +15,20 @@ from gitmem.gate.scan import Read, Report, scan
 from gitmem.gate.tree_policies import worktree_policy
 from gitmem.gate.work_tree_files import work_tree_files
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_keys
 
 MAX_SCANNED_BYTES = 2 << 20  # bytes that are scanned: about a second
 
 
+@json_keys("mode blocking warnings files whole accepted gone=outdated_rows")
 @dataclass(frozen=True, slots=True)
-class Counts:
+class FindingCounts:
     """The findings in the files that were read. `mode`: `standard` or `strict`. `whole`: whether all files were read.
-    `accepted`: findings that the baseline covers. `gone`: rows of the baseline whose finding is gone from HEAD.
+    `accepted`: findings that the baseline covers. `outdated_rows`: rows of the baseline whose finding is gone from
+    HEAD.
 
-    JSON: `files`: how many files were read. `whole`: whether that was the whole work tree.
+    JSON: `files`: how many files were read. `whole`: whether that was the whole work tree. `gone`: rows of the baseline
+    whose finding is gone from HEAD.
     """
 
     mode: str
@@ -31,43 +36,52 @@ class Counts:
     warnings: int
     files: int
     whole: bool
-    accepted: int = 0
-    gone: int = 0
+    accepted: int
+    outdated_rows: int
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """The part of the work tree that is scanned. `more`: findings about the files as a whole. `whole`: whether `blobs`
-    are all files."""
+class FilesToScan:
+    """The part of the work tree that is scanned. `tree_findings`: findings that reading the files made, about their
+    names and links, not about their text. `whole`: whether `blobs` are all files."""
 
     policy: Policy
     blobs: tuple[Blob, ...]
-    more: tuple[Finding, ...]
+    tree_findings: tuple[Finding, ...]
     whole: bool
 
     @property
     def key(self) -> tuple[object, ...]:
-        """A value that is equal for two `Contents` only if their scans give the same report: the policy, `more`, and a
-        hash of each file. Callers use it as the key of a cache."""
+        """A value that is equal for two `FilesToScan` only if their scans give the same report: the policy,
+        `tree_findings`, and a hash of each file. Callers use it as the key of a cache."""
         hashes = tuple((blob.path, blob.skipped, hashlib.sha256(blob.data).digest()) for blob in self.blobs)
-        return self.policy, hashes, self.more
+        return self.policy, hashes, self.tree_findings
 
-    def scanned(self, scan_one: Read = scan_blob) -> Report:
+    def scan(self, scan_one: Read = scan_blob) -> Report:
         """Scan these files and return the report. `scan_one`: scans one blob in place of `scan_blob`."""
-        return scan(Source(self.blobs, self.more), self.policy, scan_one=scan_one)
+        return scan(Source(self.blobs, self.tree_findings), self.policy, scan_one=scan_one)
 
-    def counts(self, report: Report) -> Counts:
-        """Count the findings of `report`, which `scanned` returned. `Counts.gone` stays 0."""
+    def summary(self, report: Report, *, outdated_rows: int = 0) -> FindingCounts:
+        """Count the findings of `report`, which `scan` returned. `outdated_rows`: as in FindingCounts; 0 when the
+        caller does not show them."""
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         mode = "standard"
         if self.policy.strict:
             mode = "strict"
-        return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, self.whole, len(report.accepted))
+        return FindingCounts(
+            mode=mode,
+            blocking=blocking,
+            warnings=len(report.findings) - blocking,
+            files=report.blobs,
+            whole=self.whole,
+            accepted=len(report.accepted),
+            outdated_rows=outdated_rows,
+        )
 
 
-def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Contents:
-    """The work tree's files that the gate scans, in their order, up to the first with which they have more than `most`
-    bytes; that one is left out. Raises GitMemError in a bare repository, and as `worktree_policy`."""
+def read_files_to_scan(repo: Repository, today: date, *, max_bytes: int = MAX_SCANNED_BYTES) -> FilesToScan:
+    """The work tree's files that the gate scans, in their order, up to the first with which they have more than
+    `max_bytes` bytes; that one is left out. Raises GitMemError in a bare repository, and as `worktree_policy`."""
     policy = worktree_policy(repo, today)
     source = work_tree_files(repo, [], policy)
     blobs: list[Blob] = []
@@ -76,14 +90,14 @@ def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Co
         if not policy.scans(blob.path):
             continue
         size += len(blob.data)
-        if size > most:
+        if size > max_bytes:
             break
         blobs.append(blob)
-    return Contents(policy, tuple(blobs), tuple(source.findings), size <= most)
+    return FilesToScan(policy, tuple(blobs), tuple(source.findings), whole=size <= max_bytes)
 
 
-def counts(repo: Repository, today: date) -> Counts:
-    """The findings in the work tree's first MAX_SCANNED_BYTES bytes. Raises GitMemError when the gate cannot read
-    it."""
-    files = contents(repo, today)
-    return replace(files.counts(files.scanned()), gone=len(outdated_rows(repo, files.policy)))
+def count_findings(repo: Repository, today: date) -> FindingCounts:
+    """The findings in the work tree's first MAX_SCANNED_BYTES bytes, and the outdated rows of the baseline. Raises
+    GitMemError when the gate cannot read the work tree."""
+    files = read_files_to_scan(repo, today)
+    return files.summary(files.scan(), outdated_rows=len(outdated_rows(repo, files.policy)))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
-from gitmem.gate.work_tree_findings import Contents
+from gitmem.gate.work_tree_findings import FilesToScan
 
 MAX_FILES = 4096  # the least recently used file is dropped first
 
@@ -43,11 +43,11 @@ class FileFindings:
                     del self._findings[next(iter(self._findings))]
         return findings
 
-    def unread(self, contents: Contents) -> int:
-        """How many bytes of `contents` a scan would have to read, since their findings are not cached."""
+    def unread(self, files: FilesToScan) -> int:
+        """How many bytes of `files` a scan would have to read, since their findings are not cached."""
         with self._lock:
-            is_current = self._policy == contents.policy
-            blobs = [blob for blob in contents.blobs if not (is_current and _key(blob) in self._findings)]
+            is_current = self._policy == files.policy
+            blobs = [blob for blob in files.blobs if not (is_current and _key(blob) in self._findings)]
         return sum(len(blob.data) for blob in blobs)
 
 

@@ -20,7 +20,7 @@ from gitmem.gate.examine import Blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import Report
 from gitmem.gate.tree_policies import worktree_policy
-from gitmem.gate.work_tree_findings import Contents, contents
+from gitmem.gate.work_tree_findings import FilesToScan, read_files_to_scan
 from gitmem.git.worktree import state_dir
 from gitmem.memory.new_statements import memory_bytes
 from gitmem.memory.rivals import MEMORY, Rival, with_days
@@ -72,8 +72,8 @@ class Tab:
 
 
 def part_value(view: View, name: str) -> Any:
-    """The value of a part of PARTS: of "review" an Offer or None, of "findings" (Contents, Report), of the others the
-    list of Rivals ("alike"), OpenBranches ("branches") or ArchivableFacts ("archive").
+    """The value of a part of PARTS: of "review" an Offer or None, of "findings" (FilesToScan, Report), of the others
+    the list of Rivals ("alike"), OpenBranches ("branches") or ArchivableFacts ("archive").
 
     In a memory of more than MAX_BYTES_AT_ONCE it raises StillComputing if the computation takes longer than
     `Site.patience`, and the computation goes on. In a smaller memory the page waits for the value. Raises what the
@@ -187,13 +187,13 @@ def _findings_key(view: View) -> object:
     return memory_key(view.repo, view.config), view.config, view.now.date(), files
 
 
-def _findings(view: View, progress: Progress) -> tuple[Contents, Report]:
+def _findings(view: View, progress: Progress) -> tuple[FilesToScan, Report]:
     """(the files that the gate scanned, its report)."""
-    files = contents(view.repo, view.now.date())
+    files = read_files_to_scan(view.repo, view.now.date())
     return files, report_of(view, files, progress)
 
 
-def report_of(view: View, files: Contents, progress: Progress | None = None) -> Report:
+def report_of(view: View, files: FilesToScan, progress: Progress | None = None) -> Report:
     """The gate's report on some files of the work tree, cached. Files that did not change are not scanned again.
     `progress`: told of each file; None if nobody looks."""
     counter = progress or Progress()
@@ -202,7 +202,7 @@ def report_of(view: View, files: Contents, progress: Progress | None = None) -> 
         counter(counter.done + 1, len(files.blobs))
         return view.site.file_findings(blob, policy)
 
-    return view.site.cache.get("gate", files.key, lambda: files.scanned(scan))
+    return view.site.cache.get("gate", files.key, lambda: files.scan(scan))
 
 
 def _pairs_key(view: View) -> object:

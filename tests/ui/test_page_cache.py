@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 
 from gitmem.agents.repository_pool import RepositoryPool
-from gitmem.gate.work_tree_findings import contents
+from gitmem.gate.work_tree_findings import read_files_to_scan
 from gitmem.ui.file_findings import FileFindings
 from gitmem.ui.page_cache import MAX_ENTRIES, PageCache
 from tests.harness import Repo
@@ -63,13 +63,13 @@ def test_one_thread_makes_a_value_and_the_others_wait_for_it() -> None:
 def test_a_file_that_stays_is_examined_once(memory: Repo) -> None:
     examined = FileFindings()
     with RepositoryPool(memory.path).lend() as (repo, _):
-        first = contents(repo, TODAY)
+        first = read_files_to_scan(repo, TODAY)
         assert examined.unread(first) == sum(len(blob.data) for blob in first.blobs) > 0
-        assert first.scanned(examined) == first.scanned() and examined.unread(first) == 0
+        assert first.scan(examined) == first.scan() and examined.unread(first) == 0
         memory.write("MEMORY.md", memory.read("MEMORY.md") + LEAK)
-        then = contents(repo, TODAY)
+        then = read_files_to_scan(repo, TODAY)
         assert examined.unread(then) == len(memory.read("MEMORY.md").encode())
-        assert then.scanned(examined) == then.scanned() and then.scanned(examined).blocked
+        assert then.scan(examined) == then.scan() and then.scan(examined).blocked
         strict = replace(then, policy=replace(then.policy, strict=True))
         assert examined.unread(strict) == sum(len(blob.data) for blob in strict.blobs)
 

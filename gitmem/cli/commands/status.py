@@ -16,7 +16,7 @@ from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.gate import last_refusal
 from gitmem.gate.setup_checks import Check, hook_check
-from gitmem.gate.work_tree_findings import Counts, counts
+from gitmem.gate.work_tree_findings import FindingCounts, count_findings
 from gitmem.git.hooks.folder import hooks_folder
 from gitmem.git.opening import Repository
 from gitmem.index import status as index_status
@@ -35,7 +35,7 @@ class Standing:
     last one."""
 
     index: index_status.Status
-    gate: Counts | None
+    gate: FindingCounts | None
     hooks: Check | None
     refused: last_refusal.Refusal | None
     consolidation: due_consolidation.Record
@@ -75,7 +75,7 @@ def command(as_json: bool) -> None:
 def _standing(repo: Repository, config: Config) -> Standing:
     gate, hooks = None, None
     if repo.root is not None:
-        gate = counts(repo, now().date())
+        gate = count_findings(repo, now().date())
         hooks = hook_check(repo, hooks_folder(repo))
     return Standing(
         index=index_status.status(repo, config),
@@ -200,13 +200,13 @@ def _receipts_in_words(repo: Repository, config: Config) -> str:
     return "; ".join(parts)
 
 
-def _gate_in_words(gate: Counts) -> str:
+def _gate_in_words(gate: FindingCounts) -> str:
     """The gate's findings in the work tree, and the command to type if there are any."""
     parts = [f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"]
     if gate.accepted:
         parts.append(f"{gate.accepted} accepted at adoption")
-    if gate.gone:
-        parts.append(f"{counted(gate.gone, 'row')} of the baseline gone: git mem allow --prune")
+    if gate.outdated_rows:
+        parts.append(f"{counted(gate.outdated_rows, 'row')} of the baseline gone: git mem allow --prune")
     if not gate.whole:
         parts.append("more are not looked at here")
     if gate.blocking or gate.warnings or not gate.whole:

@@ -16,7 +16,7 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.examine import decode
 from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
-from gitmem.gate.work_tree_findings import contents
+from gitmem.gate.work_tree_findings import read_files_to_scan
 from gitmem.provenance.erasure import drop_kept_texts
 from gitmem.provenance.finding_decisions import Decision, allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
@@ -40,7 +40,7 @@ def page(view: View, status: int = 200, problem: str = "") -> Response:
         )  # fmt: skip
     if status == 200:
         review_queue.part_value(view, "findings")  # may take long; the report of the gate is cached then
-    files = contents(view.repo, view.now.date())
+    files = read_files_to_scan(view.repo, view.now.date())
     report = review_queue.report_of(view, files)
     rows = sorted(
         report.findings, key=lambda finding: (finding.severity is not Severity.BLOCK, finding.path, finding.line)

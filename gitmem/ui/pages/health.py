@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from gitmem.errors import GitMemError
 from gitmem.gate.quoting import one_line
-from gitmem.gate.work_tree_findings import contents
+from gitmem.gate.work_tree_findings import read_files_to_scan
 from gitmem.memory.fact import values_of
 from gitmem.ui.view import View
 
@@ -122,11 +122,11 @@ def gate(view: View, whole: bool) -> list[Health] | None:
 
     if view.repo.root is None:
         return []
-    files = contents(view.repo, view.now.date())
+    files = read_files_to_scan(view.repo, view.now.date())
     is_ready = whole or view.site.cache.has("gate", files.key)
     if not is_ready and view.site.file_findings.unread(files) > MAX_BYTES_AT_ONCE:
         return None
-    counts = files.counts(report_of(view, files))
+    counts = files.summary(report_of(view, files))
     words = [
         view.t("{count} files of the work tree read", count=counts.files),
         view.t(
