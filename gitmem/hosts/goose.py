@@ -3,7 +3,8 @@ github.com/block/goose: guides/context-engineering/hooks and plugins, guides/con
 of sessions.db describe them). From the documentation; its program is neither on npm nor on PyPI, and was not run here.
 
 goose takes no context from a hook: it gets memory as tools. Its hooks name no transcript: our hook reads the session
-from goose's database.
+from goose's database. In a database with other tables or columns, of another version of goose, `git mem import` finds
+no sessions; the hook keeps nothing of the session, and `git mem doctor` shows that it failed.
 """
 
 from __future__ import annotations
@@ -72,10 +73,11 @@ def _text(content: Any) -> str:
 SESSIONS = SessionDatabase((DATABASE,), _stored_sessions, _stored_transcript)
 
 
-def _transcript(fields: Mapping[str, Any]) -> bytes | None:
-    """The transcript of the session that an event names, from the person's database; None if there is no database or no
-    session id. Raises OSError as `read_session`."""
-    path, session = Path.home() / DATABASE, string_at(fields, "session_id")
+def session_transcript(fields: Mapping[str, Any], database: Path | None = None) -> bytes | None:
+    """The transcript of the session that an event names; None if there is no database or no session id. `database`: the
+    file, None for the one in the person's home. Raises OSError if the database cannot be read, or has other tables or
+    columns."""
+    path, session = database or Path.home() / DATABASE, string_at(fields, "session_id")
     if session and path.is_file():
         return read_session(path, SESSIONS, session)
     return None
@@ -86,7 +88,7 @@ HOST = Host(
     (RegistrationFile("~/.config/goose/config.yaml", yaml_entry("extensions", EXTENSION)),
      RegistrationFile(f"{FOLDER}/plugin.json", own_file(MANIFEST)),
      RegistrationFile(f"{FOLDER}/hooks/hooks.json", hooks_file)),
-    hooks=Hooks({"Stop": "Stop", "SessionEnd": "SessionEnd"}, transcript=_transcript),
+    hooks=Hooks({"Stop": "Stop", "SessionEnd": "SessionEnd"}, transcript=session_transcript),
     inserted=InsertedText(tags=("turn-context",)),
     loads=("AGENTS.md", ".goosehints"),
     database=SESSIONS,

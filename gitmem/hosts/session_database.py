@@ -38,7 +38,7 @@ def stored_sessions(path: Path, form: SessionDatabase) -> list[StoredSession]:
 
 def read_session(path: Path, form: SessionDatabase, session: str) -> bytes:
     """The bytes of the transcript of one session; a transcript without messages if the database has no such session.
-    Raises OSError if it cannot be read."""
+    Raises OSError if it cannot be read, and with SQLite's message if it has other tables."""
     with _open_database(path) as connection:
         return form.transcript(connection, session)
 

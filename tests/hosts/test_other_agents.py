@@ -7,12 +7,15 @@ import json
 import re
 import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from gitmem.hosts import goose
+from gitmem.hosts.session_database import stored_sessions
 from tests import warm_process
 from tests.harness import Repo
 
@@ -58,6 +61,43 @@ def test_goose_keeps_what_its_database_holds_of_the_session(memory: Repo) -> Non
     assert (done.stdout, done.stderr) == ("", "")
     log = memory.read("memory/2026-02-05.md")
     assert "invoices are in UTC" in log and "efunds" not in log
+
+
+OTHER_TABLES = {
+    "no table of messages": (
+        "CREATE TABLE sessions (id TEXT, working_dir TEXT, created_at TIMESTAMP)",
+        "no such table",
+    ),
+    "another column": ("CREATE TABLE messages (id INTEGER, session_id TEXT, role TEXT, body TEXT)", "no such column"),
+}
+
+
+@pytest.mark.parametrize(("tables", "message"), OTHER_TABLES.values(), ids=OTHER_TABLES)
+def test_another_schema_of_gooses_database_is_an_error_for_the_hook_and_no_session_for_an_import(
+    tmp_path: Path, tables: str, message: str
+) -> None:
+    path = tmp_path / "sessions.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(tables)
+    with pytest.raises(OSError, match=f"SQLite says: {message}"):
+        goose.session_transcript({"session_id": "s1"}, path)
+    assert stored_sessions(path, goose.SESSIONS) == []
+
+
+def test_a_goose_event_without_a_session_or_a_database_has_no_transcript(tmp_path: Path) -> None:
+    assert goose.session_transcript({"session_id": "s1"}, tmp_path / "sessions.db") is None
+    (tmp_path / "sessions.db").touch()
+    assert goose.session_transcript({}, tmp_path / "sessions.db") is None
+
+
+def test_the_hook_logs_its_failure_for_another_schema_of_gooses_database(memory: Repo) -> None:
+    database = Path.home() / ".local/share/goose/sessions/sessions.db"
+    database.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE sessions (id TEXT)")
+    memory.mem("session", "hook", "Stop", "--host", "goose", input='{"event": "Stop", "session_id": "s1"}', check=False)
+    assert "Stop: OSError" in (memory.path / ".git/gitmem/session.log").read_text()
+    assert not (memory.path / "memory/2026-02-05.md").exists()
 
 
 def provider(repo: Repo, monkeypatch: pytest.MonkeyPatch, folder: Path, script: str) -> Any:
