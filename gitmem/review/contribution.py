@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 
 from gitmem.config import Config
@@ -37,22 +38,32 @@ from gitmem.shell_word import shell_word
 PROPOSAL_REFS = "refs/gitmem/proposals/"  # keeps branches in a copy, whose own branches mirror those of its origin
 
 
+class OfferState(StrEnum):
+    """What became of an offer."""
+
+    WOULD_OFFER = "would offer"  # a dry run
+    THERE_ALREADY = "there already"
+    KEPT = "kept"  # the branch is only in the local clone, or in our copy of the remote memory
+    PUSHED = "pushed"  # without a pull request
+    PROPOSED = "proposed"  # as a pull request
+
+
 @json_keys("state scope path line? text masked branch? base commit? then? pull_request=pull")
 @dataclass(frozen=True, slots=True)
 class LineOffer:
-    """The result of `offer`. `state`: `would offer` (dry run), `there already`, `kept` (only in the local clone),
-    `pushed` or `proposed` (as the pull request `pull`).
+    """The result of `offer`.
 
     `scope`: organisation or user. `path`, `line`: where the line stands (1-based, 0 in a dry run). `branch`, `commit`:
-    "" when there is none. `then`: what to type or open next, "" for nothing. `masks`: what the gate masked in the line.
+    "" when there is none. `then`: what to type or open next, "" for nothing. `pull`: the pull request, None if none was
+    opened. `masks`: what the gate masked in the line.
 
     JSON: `state`: `would offer`; `there already`; `kept` (nothing could be pushed, and `then` is what to type);
-    `pushed` (`then` is the link that opens the pull request); `proposed` (`pull_request` is set). `path`: the file
-    of the organisation's memory. `line`, `branch`, `commit`: null if there is none. `masked`: how many places the
-    gate masked, by rule.
+    `pushed` (`then` is the link that opens the pull request, with the reason when the forge refused to open it);
+    `proposed` (`pull_request` is set). `path`: the file of that memory. `line`, `branch`, `commit`: null
+    if there is none. `masked`: how many places the gate masked, by rule. `pull_request`: null if none was opened.
     """
 
-    state: str
+    state: OfferState
     scope: str
     path: str
     line: int
@@ -97,20 +108,24 @@ def offer(
     """Propose a line for the memory of `scope`, organisation or user. The same line gets the same branch again.
 
     `cache`: the folder of copies of remote memories. `dry_run`: only check the line, and commit nothing. Raises
-    UsageError when that memory is not configured or the line is empty, Refused when the gate blocks the line (nothing
-    is kept then), GitFailed when the memory cannot be fetched and no copy of it exists, ForgeError when the forge
-    refuses the pull request of a pushed branch, GitMemError when the memory is no repository or has no commit.
+    UsageError when the scope is unknown, that memory is not configured or the line is empty, Refused when the gate
+    blocks the line (nothing is kept then), GitFailed when the memory cannot be fetched and no copy of it exists,
+    GitMemError when the memory is no repository or has no commit. A push that fails and a pull request that the forge
+    refuses raise nothing: the result says what to type or open.
     """
-    key, address = {
+    settings = {
         "organisation": ("mem.organisation", config.organisation),
         "user": ("mem.personal", config.personal),
-    }[scope]
+    }
+    if scope not in settings:
+        raise UsageError(f"there is no memory '{scope}' to offer a line to", f"the choices are {', '.join(settings)}")
+    key, address = settings[scope]
     if not address:
         raise UsageError(f"no {scope} memory is configured", f"git config --global {key} URL")
     gated = refuse_or_mask(normalise(line.text), "MEMORY.md", config)
     text = gated.text
     if not text:
-        raise UsageError("there is nothing to add", 'git mem add --to organisation "what holds for all"')
+        raise UsageError("there is nothing to add", f'git mem add --to {scope} "what holds for all"')
     place, _, ref = address.partition("#")
     is_copy = is_url(place)
     folder = Path(os.path.expanduser(place))
@@ -122,10 +137,17 @@ def offer(
         target = Target(repo, scope, _base(repo, ref), copy=is_copy)
         branch = f"memory/{slug([text])}-{fact_id(text)[:6]}"
         if dry_run:
-            return LineOffer("would offer", scope, "MEMORY.md", 0, text, branch, target.base, masks=gated.masks)
-        offered = _earlier_offer(target, branch, text) or _commit_line(target, config, line, branch, access.now)
+            return LineOffer(
+                OfferState.WOULD_OFFER, scope, "MEMORY.md", 0, text, branch, target.base, masks=gated.masks
+            )
+        offered = _earlier_offer(target, branch, text)
+        if offered is None:
+            offered = _commit_line(target, config, line, branch, access.now)
+        else:
+            run_git(repo, ["update-ref", f"refs/heads/{branch}", offered.commit])
         if offered.branch:
             offered = _push_and_propose(target, config, offered, access)
+            _settle_refs(target, offered)
         return replace(offered, masks=gated.masks)
     finally:
         repo.close()
@@ -144,14 +166,14 @@ def _base(repo: Repository, ref: str) -> str:
 
 
 def _earlier_offer(target: Target, branch: str, text: str) -> LineOffer | None:
-    """The offer of the same line from an earlier call, when its branch still adds only that fact.
+    """The offer of the same line from an earlier call, when its commit still adds only that fact. Writes nothing.
 
-    None when there is no such branch, when the branch changes anything else, or when the base has the fact already. In
-    a copy, the branch is created again at the commit that PROPOSAL_REFS keeps.
+    None when neither the branch nor a kept proposal exists, when its commit changes anything else, or when the base has
+    the fact already.
     """
-    repo, full = target.repo, f"refs/heads/{branch}"
-    commits = dict(repo.refs())
-    commit = commits.get(full) or commits.get(f"{PROPOSAL_REFS}{branch}")
+    repo = target.repo
+    refs = dict(repo.refs())
+    commit = refs.get(f"refs/heads/{branch}") or refs.get(f"{PROPOSAL_REFS}{branch}")
     base = repo.resolve(f"refs/heads/{target.base}")
     if commit is None:
         return None
@@ -159,15 +181,17 @@ def _earlier_offer(target: Target, branch: str, text: str) -> LineOffer | None:
     if start is None or {change.path for change in repo.changes(start, commit)} != {"MEMORY.md"}:
         return None
     ident = fact_id(text)
-    old, new = (facts.parse(file_at(repo, oid, "MEMORY.md") or b"") for oid in (start, commit))
-    old_ids, new_ids = ({entry.fact.id for entry in memory.entries} for memory in (old, new))
+    old, new, current = (facts.parse(file_at(repo, oid, "MEMORY.md") or b"") for oid in (start, commit, base))
     entry = new.find(ident)
-    if entry is None or new_ids - old_ids != {ident} or old_ids - new_ids:
+    if entry is None or not _adds_only_the_fact(old, new, ident) or current.find(ident):
         return None
-    if facts.parse(file_at(repo, base, "MEMORY.md") or b"").find(ident):
-        return None
-    run_git(repo, ["update-ref", full, commit])
-    return LineOffer("kept", target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
+    return LineOffer(OfferState.KEPT, target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
+
+
+def _adds_only_the_fact(old: facts.Memory, new: facts.Memory, ident: str) -> bool:
+    """Whether `new` has the facts of `old` and the fact `ident`, and no other."""
+    old_ids, new_ids = ({entry.fact.id for entry in memory.entries} for memory in (old, new))
+    return new_ids - old_ids == {ident} and old_ids <= new_ids
 
 
 def _commit_line(target: Target, config: Config, line: writing.NewLine, branch: str, now: datetime) -> LineOffer:
@@ -190,43 +214,70 @@ def _commit_line(target: Target, config: Config, line: writing.NewLine, branch: 
             publish.ensure_gate_passes(repo, CommitRange(start, commit, start), now.date())
     if not commit:
         run_git(repo, ["update-ref", "-d", full])
-        return LineOffer("there already", target.scope, added.path, added.line, added.text, base=target.base)
-    return LineOffer("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
+        return LineOffer(OfferState.THERE_ALREADY, target.scope, added.path, added.line, added.text, base=target.base)
+    return LineOffer(OfferState.KEPT, target.scope, added.path, added.line, added.text, branch, target.base, commit)
 
 
 def _push_and_propose(target: Target, config: Config, offered: LineOffer, access: PushAccess) -> LineOffer:
-    """Push the branch of an offer and open its pull request. When the branch cannot be pushed, or there is no token for
-    the pull request, `then` says what to type or open, and so when the forge refuses it. Raises as `_push_and_open`,
-    except GitFailed and ForgeError."""
-    repo, full = target.repo, f"refs/heads/{offered.branch}"
+    """Push the branch of an offer and open its pull request. When the branch cannot be pushed, there is no token for
+    the pull request, or the forge refuses it, `then` says what to type or open. Raises as `_push_and_open`, except
+    GitFailed."""
+    repo = target.repo
     folder = shell_word(str(repo.root or repo.git_dir))
     try:
         url = publish.remote_url(repo, "origin")
     except GitMemError:
         return replace(offered, then=f"git -C {folder} merge {offered.branch}    # for who keeps that memory")
-    kept_ref = f"{PROPOSAL_REFS}{offered.branch}" if target.copy else full
     try:
-        sent = _push_and_open(target, config, offered, url, access)
-    except (GitFailed, ForgeError) as error:
-        sent = replace(offered, then=f"git -C {folder} push origin {kept_ref}:{full}    # {error.message}")
-    if target.copy:
-        if sent.state == "kept":
-            run_git(repo, ["update-ref", kept_ref, offered.commit])
-        run_git(repo, ["update-ref", "-d", full])
-    return sent
+        return _push_and_open(target, config, offered, url, access)
+    except GitFailed as error:
+        refs = f"{_kept_ref(target, offered.branch)}:refs/heads/{offered.branch}"
+        return replace(offered, then=f"git -C {folder} push origin {refs}    # {error.message}")
 
 
 def _push_and_open(target: Target, config: Config, offered: LineOffer, url: str, access: PushAccess) -> LineOffer:
-    """Push the branch of an offer to `url` and, at a forge with a token, open its pull request. Raises GitFailed, and
-    as `publish.publish`."""
+    """Push the branch of an offer to `url` and, at a forge with a token, open its pull request. When the forge refuses
+    the pull request, the branch is pushed all the same, and `then` is the link that opens one by hand, with the reason.
+    Raises GitFailed when the push fails, and as `publish.publish`, except ForgeError."""
     repo = target.repo
     forge = forge_of(url, access.environ)
     if forge is None:
         publish.push(repo, "origin", offered.branch, offered.base)
-        return replace(offered, state="pushed", then=f"propose branch {offered.branch} of {shown_url(url)}")
+        then = f"propose branch {offered.branch} of {shown_url(url)}"
+        return replace(offered, state=OfferState.PUSHED, then=then)
     layout = layout_of([entry.path for entry in repo.entries(offered.commit)], config.memory_paths)
     proposal = publish.Proposal(offered.branch, offered.base)
-    published = publish.publish(repo, forge, access.client_of(forge), proposal, layout=layout, today=access.now.date())
+    client = access.client_of(forge)
+    try:
+        published = publish.publish(repo, forge, client, proposal, layout=layout, today=access.now.date())
+    except ForgeError as error:  # only the pull request failed: `publish` pushes the branch first
+        link = forge.compare(offered.base, offered.branch)
+        return replace(offered, state=OfferState.PUSHED, then=f"{link}    # {error.message}")
     if published.pull:
-        return replace(offered, state="proposed", pull=published.pull, then="")
-    return replace(offered, state="pushed", then=published.link)
+        return replace(offered, state=OfferState.PROPOSED, pull=published.pull, then="")
+    return replace(offered, state=OfferState.PUSHED, then=published.link)
+
+
+def _kept_ref(target: Target, branch: str) -> str:
+    """The ref that keeps a branch which could not be pushed."""
+    if target.copy:
+        return f"{PROPOSAL_REFS}{branch}"
+    return f"refs/heads/{branch}"
+
+
+def _settle_refs(target: Target, offered: LineOffer) -> None:
+    """Move or delete the branch of an offer in a copy of a remote memory. In a local clone the branch stays.
+
+    The refs of a copy, by the state of the offer:
+
+    | state | `refs/heads/BRANCH` | PROPOSAL_REFS + BRANCH |
+    |---|---|---|
+    | before the push | the offered commit | the commit that an earlier call kept, if any |
+    | KEPT | deleted, since the next fetch would delete it | the offered commit |
+    | PUSHED, PROPOSED | deleted; the next fetch brings the branch of the origin | as before |
+    """
+    if not target.copy:
+        return
+    if offered.state is OfferState.KEPT:
+        run_git(target.repo, ["update-ref", _kept_ref(target, offered.branch), offered.commit])
+    run_git(target.repo, ["update-ref", "-d", f"refs/heads/{offered.branch}"])

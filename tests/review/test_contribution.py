@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gitmem.config import Config
+from gitmem.errors import UsageError
+from gitmem.git.other_memories import mirror_of
+from gitmem.memory.writing import NewLine
+from gitmem.review import contribution
+from gitmem.review.contribution import PROPOSAL_REFS, LineOffer, OfferState, PushAccess
 from tests.actions.rest import RestServer
 from tests.harness import Repo
 
@@ -106,6 +115,57 @@ def test_a_token_opens_the_pull_request(repo: Repo, wide: Repo, tmp_path: Path) 
         assert [pull["head"]["ref"] for pull in rest.state.pulls] == [done["branch"]]
     finally:
         rest.close()
+
+
+def test_a_pull_request_that_the_forge_refuses_leaves_a_pushed_branch_and_the_link_to_open_one(
+    repo: Repo, wide: Repo
+) -> None:
+    rest = RestServer()
+    try:
+        repo.git("config", "--global", "mem.organisation", wide.path.as_uri())
+        env = {
+            "GITHUB_TOKEN": "read", "GITHUB_API_URL": rest.url, "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_REPOSITORY": rest.repository,
+        }  # fmt: skip
+        done = offer(repo, FACT, env=env)
+        assert wide.git("rev-parse", done["branch"]).strip() == done["commit"] and rest.state.pulls == []
+        assert done["state"] == "pushed" and done["pull_request"] is None
+        link, _, reason = done["then"].partition("    # ")
+        assert link.startswith("https://github.com/") and done["branch"].replace("/", "%2F") in link and "403" in reason
+    finally:
+        rest.close()
+
+
+def offer_directly(config: Config, scope: str, text: str, cache: Path) -> LineOffer:
+    access = PushAccess(datetime(2026, 2, 5, tzinfo=UTC), os.environ, lambda _: None)
+    return contribution.offer(config, scope, NewLine(text), access, cache=cache)
+
+
+def test_an_empty_line_for_the_users_memory_says_how_to_add_one_there(tmp_path: Path, wide: Repo) -> None:
+    config = Config(personal=str(wide.path), organisation=str(wide.path))
+    for scope in ("organisation", "user"):
+        with pytest.raises(UsageError, match="nothing to add") as raised:
+            offer_directly(config, scope, " ", tmp_path)
+        assert f"--to {scope} " in raised.value.hint
+
+
+def test_an_unknown_scope_is_a_usage_error_that_names_the_choices(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no memory 'team'") as raised:
+        offer_directly(Config(), "team", FACT, tmp_path)
+    assert "organisation, user" in raised.value.hint
+
+
+def test_a_copy_holds_the_branch_of_an_offer_only_while_it_could_not_be_pushed(wide: Repo, tmp_path: Path) -> None:
+    address, cache = wide.path.as_uri(), tmp_path / "cache"
+    config = Config(organisation=address)
+    pushed = offer_directly(config, "organisation", FACT, cache)
+    refs = ["--git-dir", str(mirror_of(address, cache)), "for-each-ref", "--format=%(refname) %(objectname)"]
+    assert pushed.state is OfferState.PUSHED and "memory/" not in wide.git(*refs)
+    shutil.move(wide.path / ".git", tmp_path / "away")
+    kept = offer_directly(config, "organisation", "Licences are MIT.", cache)
+    listed = subprocess.run(["git", *refs], check=True, capture_output=True, text=True).stdout
+    assert kept.state is OfferState.KEPT and f"{PROPOSAL_REFS}{kept.branch} {kept.commit}\n" in listed
+    assert "refs/heads/memory/" not in listed
 
 
 def test_without_a_memory_to_offer_to_it_says_what_to_set(repo: Repo, tmp_path: Path) -> None:
