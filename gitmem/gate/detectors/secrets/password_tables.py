@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gitmem.gate.detectors.masks import without_masks
 from gitmem.gate.detectors.secrets.candidates import WORD
@@ -17,45 +18,87 @@ from gitmem.gate.detectors.secrets.features import kind_of
 from gitmem.gate.detectors.secrets.rule_tables import patterns
 from gitmem.lazy_patterns import lazy
 
+MAX_LABEL_CHARS = 40  # characters of a cell that names a column or row; a longer cell is prose about passwords
+MAX_HEAD_CHARS = 600  # characters of a row of column names before and after the name of the password column
+MAX_COLUMN_ROWS = 5_000  # rows below a row of column names that are read, so that a large export ends
+MAX_ROW_CHARS = 2_000  # characters of such a row; a longer line is no row of a table that people wrote
+MAX_INSERT_CHARS = 400  # characters between `INSERT` and the name of the password column
 _LOGINS = frozenset(["user", "username", "login", "account"])
 _LABEL = "[password]"  # a label in brackets, or our mask
+_AROUND = " \t\r\"'"  # blanks and quotation marks around a field
+_GAPS = (lazy(","), lazy("\t"), lazy(";"), lazy(r"(?<=\S) {2,60}(?=\S)"))  # separators of columns, the first that fits
+
+
+class Row(NamedTuple):
+    """A row of a Markdown table. `start`: the offset of `line` in the text. `line`: the row between its outer bars."""
+
+    start: int
+    line: str
+
+    @property
+    def cells(self) -> list[tuple[int, str]]:
+        """(offset in the text, text) of each cell."""
+        cells: list[tuple[int, str]] = []
+        offset = self.start
+        for cell in self.line.split("|"):
+            cells.append((offset, cell))
+            offset += len(cell) + 1
+        return cells
 
 
 def password_cells(text: str) -> Iterator[tuple[str, int, int]]:
     """(rule, start, end) of the passwords in the Markdown tables of a text."""
     if "|" not in text:
         return
-    secret_column: int | None = None
-    next_row = -1
-    for line in patterns.table_row.finditer(text):
-        offset = line.start("row")
-        row = line.group("row")
-        if line.start() != next_row and not patterns.table_rule.fullmatch(text, max(next_row, 0), line.start()):
-            secret_column = None  # another table
-        next_row = line.end() + 1
-        worded = WORD.search(row.lower()) is not None
-        if secret_column is None and not (worded or patterns.password_symbol.search(row)):
-            continue
-        cells: list[tuple[int, str]] = []
-        for cell in row.split("|"):
-            cells.append((offset, cell))
-            offset += len(cell) + 1
-        label = None
-        if worded:
-            label = _label(cells)
-        if label is not None:
-            beside = min(label + 1, len(cells) - 1)
-            start, end = _bare(*cells[beside])
-            if beside != label and _in_column(text, start, end):
+    for rows in _tables(text):
+        column: int | None = None
+        for row in rows:
+            spans, column = _passwords_of_row(text, row, column)
+            for start, end in spans:
                 yield "password-in-table", start, end
-                continue
-            if not patterns.password_symbol.search(row):
-                secret_column = label
-                continue
-        for index, cell in enumerate(cells):
-            start, end = _bare(*cell)
-            if (index == secret_column and _in_column(text, start, end)) or _beside_user(text, start, end, cells):
-                yield "password-in-table", start, end
+
+
+def _tables(text: str) -> Iterator[list[Row]]:
+    """The rows of each Markdown table. The rows of a table are on successive lines, or with only a rule of a
+    grid (`+---+`) between them."""
+    rows: list[Row] = []
+    next_line = 0
+    for match in patterns.table_row.finditer(text):
+        if rows and match.start() != next_line and not patterns.table_rule.fullmatch(text, next_line, match.start()):
+            yield rows
+            rows = []
+        rows.append(Row(match.start("row"), match.group("row")))
+        next_line = match.end() + 1
+    if rows:
+        yield rows
+
+
+def _passwords_of_row(text: str, row: Row, column: int | None) -> tuple[list[tuple[int, int]], int | None]:
+    """(spans of the passwords in a row, number of the column of passwords for the next row).
+
+    `column`: the number of the column that a row above names as one of passwords, None without one.
+    """
+    has_word = WORD.search(row.line.lower()) is not None
+    if column is None and not (has_word or patterns.password_symbol.search(row.line)):
+        return [], None
+    cells = row.cells
+    label = None
+    if has_word:
+        label = _label(cells)
+    if label is not None:
+        beside = min(label + 1, len(cells) - 1)
+        span = _bare(*cells[beside])
+        if beside != label and _in_column(text, *span):
+            return [span], column
+        if not patterns.password_symbol.search(row.line):
+            return [], label
+    spans = [_bare(*cell) for cell in cells]
+    found = [
+        span
+        for index, span in enumerate(spans)
+        if (index == column and _in_column(text, *span)) or _beside_user(text, *span, cells)
+    ]
+    return found, column
 
 
 def _bare(place: int, cell: str) -> tuple[int, int]:
@@ -93,7 +136,7 @@ def _beside_user(text: str, start: int, end: int, cells: list[tuple[int, str]]) 
 def _names_one(cell: str) -> bool:
     """Whether a cell is a heading or label for passwords (a column "Pass" counts tests)."""
     word = None
-    if len(cell) < 40:
+    if len(cell) < MAX_LABEL_CHARS:
         word = WORD.search(without_masks(cell.lower()).replace("1password", ""))
     return word is not None and word.group() not in ("pass", "pin")
 
@@ -103,18 +146,17 @@ def _in_column(text: str, start: int, end: int) -> bool:
     return is_secret(Candidate(Place.CELL, text, start, end))
 
 
-_MOST_ROWS = 5_000  # of one file of such values
-_GAPS = (lazy(","), lazy("\t"), lazy(";"), lazy(r"(?<=\S) {2,60}(?=\S)"))
-
-
 def column(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
     """The spans of the passwords below the column name at `offset`, up to the first row with another number of fields;
     `lowered`: the text in lower case.
 
-    Columns are separated by commas, semicolons, tabs, or two or more blanks.
+    Columns are separated by commas, semicolons, tabs, or two or more blanks. The row of names has at most
+    MAX_HEAD_CHARS before `offset`, or is the first line of the text, and at most MAX_HEAD_CHARS after it.
     """
-    head_start = lowered.rfind("\n", max(0, offset - 600), offset) + 1
-    line_end = lowered.find("\n", offset, offset + 600)
+    head_start = lowered.rfind("\n", max(0, offset - MAX_HEAD_CHARS), offset) + 1
+    if head_start == 0 and lowered.find("\n", 0, offset) >= 0:
+        return  # the line begins more than MAX_HEAD_CHARS before
+    line_end = lowered.find("\n", offset, offset + MAX_HEAD_CHARS)
     line = ""
     if line_end >= 0:
         line = lowered[head_start:line_end]
@@ -125,11 +167,11 @@ def column(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
     place = next((index for index, field in enumerate(head) if patterns.password_column.fullmatch(field)), None)
     if place is None or not all([patterns.column_name.fullmatch(field) for field in head]):
         return
-    for _ in range(_MOST_ROWS):
+    for _ in range(MAX_COLUMN_ROWS):
         start, line_end = line_end + 1, text.find("\n", line_end + 1)
         if line_end < 0:
             line_end = len(text)
-        if line_end - start > 2_000:
+        if line_end - start > MAX_ROW_CHARS:
             return
         fields = _fields(text, start, line_end, gap)
         if len(fields) != len(head) or len(head) < 2:
@@ -156,13 +198,10 @@ def _fields(text: str, start: int, end: int, gap: re.Pattern[str]) -> list[tuple
     return bare
 
 
-_AROUND = " \t\r\"'"
-
-
 def inserted(text: str, lowered: str, offset: int) -> Iterator[tuple[int, int]]:
     """The spans of the plain passwords that an SQL statement inserts, the name of their column at `offset`; `lowered`:
     the text in lower case."""
-    insert_start = lowered.rfind("insert", max(0, offset - 400), offset)
+    insert_start = lowered.rfind("insert", max(0, offset - MAX_INSERT_CHARS), offset)
     match = None
     if insert_start >= 0:
         match = patterns.sql_insert.match(lowered, insert_start)
