@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 import pytest
 
@@ -104,3 +105,23 @@ def test_each_feature_that_was_learned_of_agents_logs_is_one_that_a_line_can_hav
     heads |= {name.split()[0] for name in found}
     heads |= {"tiny", "short", "long", "a", "prose", "reported"}
     assert {name.split()[0] for name in learned} <= heads
+
+
+def test_weights_of_features_that_no_line_has_are_an_error_that_names_them() -> None:
+    for weights_file in (lasting.PEOPLE_WEIGHTS, lasting.AGENT_WEIGHTS):
+        (learned,) = linear_model.load(lasting.__file__, weights_file).weights
+        lasting.check_features(weights_file, learned)
+        with pytest.raises(ValueError, match=f"{weights_file} has weights .*: form a smell"):
+            lasting.check_features(weights_file, [*learned, "form a smell"])
+    with pytest.raises(ValueError, match="near meaning 256"):
+        lasting.check_features(lasting.AGENT_WEIGHTS, ["near meaning 255", "near meaning 256"])
+
+
+@pytest.mark.parametrize("score", [lasting.SETTLING_CUE_SUM, 0.0])
+def test_a_label_counts_before_the_cues_and_the_cues_only_for_a_person(score: float) -> None:
+    result = CueResult(score, "rule", (), ())
+    persons, agents = line("never"), replace(line("never"), log_candidates=500, topic="Deploys")
+    assert lasting.scoring_of(persons, result, named=True) == (lasting.PEOPLE_WEIGHTS, lasting.NAMED_ODDS)
+    expected = {lasting.SETTLING_CUE_SUM: 0.0, 0.0: -inf}[score]
+    assert lasting.scoring_of(persons, result, named=False) == (lasting.PEOPLE_WEIGHTS, expected)
+    assert lasting.scoring_of(agents, result, named=False) == (lasting.AGENT_WEIGHTS, -inf)
