@@ -58,8 +58,9 @@ class _Reading(NamedTuple):
     """The parts of a text that are compared.
 
     `matter`: its terms without numbers and denials. `words`: its words in lower case. `replaced`: the value that it
-    calls replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong that
-    ..."). `topic`: the one before its text.
+    calls replaced ("instead of blue"), "" without one. `denied`: the value that it denies beside the one that it states
+    ("tabs, not spaces"), else `replaced`. `wrong`: whether it calls something wrong ("it is wrong that ..."). `topic`:
+    the one before its text.
     """
 
     matter: frozenset[str]
@@ -68,6 +69,7 @@ class _Reading(NamedTuple):
     names: frozenset[str]
     denials: frozenset[str]
     replaced: str
+    denied: str
     wrong: bool
     topic: Topic
 
@@ -85,6 +87,7 @@ def _read(text: str) -> _Reading:
         frozenset(names(text)),
         denials(text),
         replaced_value(text),
+        _denied_value(text),
         _WRONG.search(text) is not None,
         statement_topic(text),
     )
@@ -101,7 +104,7 @@ def replaced_value(text: str) -> str:
 def exchange_values(text: str, other_text: str) -> bool:
     """Whether each text denies the value that the other one states: "tabs, not spaces" and "spaces, not tabs", `서울이
     아니라 부산` and `부산이 아니라 서울`."""
-    denied, other_denied = _denied_value(text), _denied_value(other_text)
+    denied, other_denied = _read(text).denied, _read(other_text).denied
     if not denied or not other_denied or denied == other_denied:
         return False
     return denied in _stated(other_text) and other_denied in _stated(text)

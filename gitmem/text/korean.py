@@ -151,7 +151,7 @@ POSSIBILITY = r"수\s*(?:도\s*)?있"
 # Beginnings of a sentence that sums up a decision.
 DECISION_LEAD_INS = r"^\W*(?:그럼|그러면|그렇다면|정리하면|정리하자면|요약하면|확인하면|최종)"
 # The replaced value in a phrase like "instead of X": the value is the group.
-GONE_VALUE = r"([\w.+#-]+?)(?:이|가)?\s+(?:대신|말고|아니라)"
+GONE_VALUE = r"(?<![\w.+#-])([\w.+#-]+?)(?:이|가)?\s+(?:대신|말고|아니라)"
 # An agent proposes one thing (PROPOSAL); a step of the present work; a proposal that lasts beyond it.
 PROPOSAL = r"(?:제안|추천|권장|권유?)\s*(?:합니다|드립니다|드려요|해요|할게요)\W*$|(?:게|것이|편이)\s*(?:더\s*)?(?:좋|낫|나을)\S*(?:\s*(?:같\S+|듯\S*))?\W*$"
 WORK_STEP = r"다시|먼저|우선|한\s*번|일단|확인|살펴|돌려\s*보|실행|추가하|수정하|고치|삭제|지우|열어|읽어|커밋|푸시|머지|테스트를|디버그|재시작|리팩터|이름을\s*바꾸"
