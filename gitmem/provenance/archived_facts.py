@@ -18,9 +18,9 @@ from gitmem.memory.archiving import superseded_line
 from gitmem.memory.fact import ABOUT, Fact, text_hash
 from gitmem.memory.facts import SUPERSEDED_BY, SUPERSEDES, parse_lines
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import newest_commit
 from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.checks import Checks
+from gitmem.provenance.fact_edits import newest_commit
 
 MEMORY = "MEMORY.md"
 
@@ -73,18 +73,18 @@ def judged_version(checks: Checks, version: FactVersion) -> FactVersion:
     commit = version.line_commit()
     if len(commit.parents) != 1 or commit.oid in shallow(version.repo):
         return version
-    attributor, (parent,) = checks.attributor, commit.parents
-    facts_before, facts_after = attributor.facts_in(parent, MEMORY), attributor.facts_in(commit.oid, MEMORY)
+    history, (parent,) = checks.attributor.history, commit.parents
+    facts_before, facts_after = history.facts_in(parent, MEMORY), history.facts_in(commit.oid, MEMORY)
     old, new = _only(facts_before, version.fact.id), _only(facts_after, ident)
     if old is None or new is None or not _is_entry_of(version.fact, old, new):
         return version
-    if any(fact.id == old.id for fact in (*facts_after, *attributor.facts_in(parent, version.path))):
+    if any(fact.id == old.id for fact in (*facts_after, *history.facts_in(parent, version.path))):
         return version
     if not _is_promoted(checks, new, commit) or not _still_counts(checks, new) or not _may_replace(old, new):
         return version
 
     def line_commits() -> list[Commit]:
-        return attributor.line_commits(parent, MEMORY, old)
+        return history.line_commits(parent, MEMORY, old)
 
     return FactVersion(version.repo, MEMORY, old, line_commits, Archiving(commit, new))
 
@@ -130,7 +130,7 @@ def _is_promoted(checks: Checks, new_fact: Fact, commit: Commit) -> bool:
 def _still_counts(checks: Checks, new_fact: Fact) -> bool:
     """Whether the fact is still in long-term memory, or a person took it out or edited it."""
     digest = text_hash(new_fact.text)
-    return new_fact.id in checks.attributor.present_ids or any(
+    return new_fact.id in checks.attributor.edits.present_ids or any(
         record.person and any(link.sha256 == digest for link in (*record.rejected, *record.reverted))
         for record in checks.ledger.records
     )

@@ -26,10 +26,11 @@ from gitmem.memory.fact import (
 )
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import TEXT, Attribution, Attributor
+from gitmem.provenance.attribution import Attribution, Attributor
 from gitmem.provenance.authorship import by_machine, reviewed_merge, reviewers
 from gitmem.provenance.cited_sources import lines_of_span
 from gitmem.provenance.commit_effects import CommitEffects
+from gitmem.provenance.fact_edits import TEXT
 from gitmem.provenance.grounding import WORDS, Support, cut_sentence_problem
 from gitmem.provenance.ledger import Ledger, Refusal, read_ledger, refusals, reverted_by_people, span_key
 from gitmem.provenance.line_origins import line_origins, log_origin

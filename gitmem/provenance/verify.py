@@ -23,10 +23,11 @@ from gitmem.memory.fact import Fact, render_span, text_hash
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.provenance.archived_facts import FactVersion, judged_version
-from gitmem.provenance.attribution import Attribution, Edit, differing_keys
+from gitmem.provenance.attribution import Attribution
 from gitmem.provenance.authorship import by_machine, shown_name
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
+from gitmem.provenance.fact_edits import Edit, differing_keys
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger, unfounded_claims
 from gitmem.provenance.signatures import FORMAT, UNSIGNED, Signature, parse_signatures, signature_summary
@@ -256,7 +257,7 @@ class _Verification:
 
     def _trails(self, commit: str, path: str, ident: str) -> frozenset[tuple[str, ...]]:
         """The trails of a fact in a file at a commit."""
-        return frozenset(fact.trail for fact in self.attributor.facts_in(commit, path) if fact.id == ident)
+        return frozenset(fact.trail for fact in self.attributor.history.facts_in(commit, path) if fact.id == ident)
 
     def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[CheckedFact]:
         """Check whether the source lines of an unchanged fact were changed since `base`; yields the fact at most

@@ -27,10 +27,11 @@ from gitmem.paths import kind
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.archived_facts import Archiving, FactVersion, judged_version
-from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest_commit
+from gitmem.provenance.attribution import Attribution, Attributor
 from gitmem.provenance.authorship import actor, agent_of_commit, reviewed_merge, reviewers, shown_name
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import Source, file_meta, with_file_keys, with_verification
+from gitmem.provenance.fact_edits import TEXT, Edit, newest_commit
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, records_promotion

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from gitmem.memory.fact import Fact
-from gitmem.provenance.attribution import differing_keys
+from gitmem.provenance.fact_edits import differing_keys
 from gitmem.sequences import equal_at_start
 
 MAX_TOKENS = 2_000  # words, blanks and punctuation marks of one text; longer texts are not compared
