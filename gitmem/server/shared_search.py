@@ -10,7 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,17 @@ MAX_CACHED_NORM_BYTES = 4 << 20  # cached norms of sets of snapshots, one byte f
 DOUBT_SECONDS = 60.0  # minimum time between two checks of the same mirror
 HISTORY_BOUNDS = Bounds(budget=5.0)  # of an update of a history index by a search: clients wait 30 seconds
 LATEST = "branches"  # stands for the commit of an answer over the tips of several repositories
+
+
+class _NoRepository:
+    """Stands for the repository in a search over the copies of many: it has no objects, so a partial clone can have
+    left none out. Everything else is read through the index (`opener`)."""
+
+    left_out: frozenset[str] = frozenset()
+
+    def skipping_left_out(self) -> AbstractContextManager[None]:
+        """A context that changes nothing."""
+        return nullcontext()
 
 
 class SharedSearch:
@@ -83,7 +94,7 @@ class SharedSearch:
         """
         searched: list[Searched] = []
         copy = ExitStack()
-        repo: Any = None
+        repo: Any = _NoRepository()
 
         def opener(commit: str) -> OpenIndex:
             # A past tree may have been indexed just now, and a replica may lag.

@@ -96,9 +96,10 @@ def _sentence(language: str, text: str) -> str:
     catalog does not have stays as it is."""
     if len(text) > MAX_SENTENCE_CHARS:
         return text
+    for several, one in SINGULARS.items():
+        if text == one:  # its translation is that of the phrase for several
+            return catalog(language).ngettext(one, several, 1).replace("{count}", "1")
     if (words := catalog(language).gettext(text)) != text:
-        if text in SINGULARS.values():  # its translation is that of the phrase for several
-            return words.replace("{count}", "1")
         return words
     for separator in SENTENCE_SEPARATORS:
         if separator in text:
