@@ -116,21 +116,25 @@ def search(
 
 
 def _search_one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
-    """Search one snapshot. A damaged index is discarded, and the search is tried once more."""
+    """Search one snapshot. A damaged index is discarded, and the search is tried once more. Raises `OpenIndex.unread` if
+    there is no hit."""
     opened = _open_index(repo, config, query, opener)
     try:
         today = now.date()
         if query.commit:
             today = repo.commit(query.commit).commit_date.date()
         try:
-            return _search_index(repo, config, query, today, opened)
+            answer = _search_index(repo, config, query, today, opened)
         except IndexDamaged:
             opened.close(damaged=True)
             discard(repo)
             opened = _open_index(repo, config, query, opener)
             if opened.index is None:
                 raise
-            return _search_index(repo, config, query, today, opened)
+            answer = _search_index(repo, config, query, today, opened)
+        if opened.unread is not None and not answer.hits:
+            raise opened.unread
+        return answer
     finally:
         opened.close()
 
@@ -164,8 +168,6 @@ def _search_index(repo: Repository, config: Config, query: Query, today: date, o
     if not query.everything and evidence < min_evidence / 2:
         hits = hits[:ALWAYS_SHOWN_HITS]
     hits, left_out = first_within_budget(hits, query.budget)
-    if opened.unread is not None and not hits:
-        raise opened.unread
     notes = (*opened.notes, *retrieved.notes, *left_out)
     if not hits and not opened.snapshot.chunks and not repo.left_out:
         notes += (_why_empty(repo, config, opened.commit),)

@@ -148,3 +148,6 @@ def test_a_history_that_cannot_be_read_is_no_answer_that_there_is_nothing(memory
     assert done.returncode == 3 and "is a symbolic link" in done.stderr and "nothing found" not in done.stderr
     found = memory.mem("search", "--history", "타임아웃")
     assert "30초" in found.stdout and "no history: " in found.stderr
+    memory.git("config", "--global", "mem.contextEvidence", "1")
+    weak = memory.mem("search", "--history", "타임아웃")
+    assert "30초" in weak.stdout and "nothing here seems to answer this" in weak.stderr
