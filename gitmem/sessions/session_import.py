@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
@@ -20,7 +21,7 @@ from typing import NamedTuple
 from gitmem.config import Config
 from gitmem.daily_logs import log_path
 from gitmem.errors import GitMemError, Refused
-from gitmem.gate.redaction import Mask, Redaction, mask_counts
+from gitmem.gate.redaction import Mask, mask_counts
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.git.worktree import locked
@@ -248,31 +249,32 @@ class _Importer:
                 if self._known.holds(ids, day):
                     skipped.append(SkippedText(without_secrets([item.text])[0], ALREADY_IN_MEMORY))
                     continue
-                passed = self._gated(item, session, path, skipped)
-                if passed is None:
-                    continue
-                gated, meta = passed
-                text = gated.text
-                if not self._known.holds([fact_id(text)], day):  # a masked secret changes the text and its id
-                    lines.append(
-                        ImportedLine(path, text, meta, item.turn.at or session.start, item.turn.id, gated.masks)
-                    )
-                self._known.add({*ids, fact_id(text)}, path, day)
+                for line in self._gated(item, session, path, skipped):
+                    if not self._known.holds([fact_id(line.text)], day):  # a masked secret changes the text and its id
+                        lines.append(line)
+                    self._known.add({*ids, fact_id(line.text)}, path, day)
         return lines, skipped
 
-    def _gated(
-        self, item: Selected, session: PastSession, path: str, skipped: list[SkippedText]
-    ) -> tuple[Redaction, Meta] | None:
-        """(text and masks, comment) of a selection that the gate accepts: of the whole text, else of its core sentence
-        alone; None if the gate refuses both. The refusal of the whole text is added to `skipped`."""
+    def _gated(self, item: Selected, session: PastSession, path: str, skipped: list[SkippedText]) -> list[ImportedLine]:
+        """The lines of a selection that the gate accepts: the whole text; if it is refused, those of its settling
+        sentences (`Selected.apart`) that pass alone. The refusal of the whole text is added to `skipped`."""
+        try:
+            return [self._line(item, session, path)]
+        except Refused as error:
+            skipped.append(SkippedText(REFUSED_TEXT, error.message))
+        lines = []
+        for part in item.apart():
+            if part.text != item.text:
+                with suppress(Refused):
+                    lines.append(self._line(part, session, path))
+        return lines
+
+    def _line(self, item: Selected, session: PastSession, path: str) -> ImportedLine:
+        """The line of a selection for the log at `path`. Raises Refused if the gate refuses it."""
         meta = (("session", written_id(session.name)), ("turn", written_id(item.turn.id)))
-        for candidate in (item, item.alone()):
-            try:
-                return gated_entry(LogEntry(candidate.text, candidate.type, candidate.origin, meta), path, self._config)
-            except Refused as error:
-                if candidate is item:
-                    skipped.append(SkippedText(REFUSED_TEXT, error.message))
-        return None
+        entry = LogEntry(item.text, item.type, item.origin, meta)
+        gated, comment = gated_entry(entry, path, self._config)
+        return ImportedLine(path, gated.text, comment, item.turn.at or session.start, item.turn.id, gated.masks)
 
     def _write(self, prepared: Sequence[_Prepared]) -> list[str]:
         """Write the prepared sessions in one transaction; a dry run writes nothing. Returns the path of each one's

@@ -283,6 +283,21 @@ def test_a_refused_line_that_is_shortened_keeps_the_order_of_time(repo: Repo) ->
     assert [log.splitlines()[line.line - 1].startswith(f"- {line.text}") for line in kept_lines] == [True, True]
 
 
+def test_an_import_keeps_the_same_sentences_of_a_refused_line_as_the_end_of_a_session(repo: Repo) -> None:
+    first = "We decided to use Postgres for the billing queue because row locks are enough."
+    second = "And we decided to keep the old queue for refunds until March."
+    rows = [{"type": "user", "sessionId": "s1", "uuid": "t1", "timestamp": "2026-02-05T09:00:00Z",
+             "message": {"role": "user", "content": "which queue?"}},
+            {"type": "assistant", "sessionId": "s1", "uuid": "t2", "timestamp": "2026-02-05T09:00:10Z",
+             "message": {"role": "assistant", "content": "Shall I use Postgres?"}},
+            {"type": "user", "sessionId": "s1", "uuid": "t3", "timestamp": "2026-02-05T09:01:00Z",
+             "message": {"role": "user", "content": f"{first} {second} And {REFUSED}"}}]  # fmt: skip
+    repo.write("../talk.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    repo.mem("import", "claude", "../talk.jsonl")
+    log = repo.read("memory/2026-02-05.md")
+    assert first in log and second in log and "pastebin" not in log
+
+
 def test_a_line_that_a_session_proposes_to_talk_about_is_no_decision() -> None:
     items = kept(
         "u: 업로드 제한을 정하자. 지금은 제한이 없어.",
