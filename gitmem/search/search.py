@@ -116,8 +116,8 @@ def search(
 
 
 def _search_one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
-    """Search one snapshot. A damaged index is discarded, and the search is tried once more. Raises `OpenIndex.unread` if
-    there is no hit."""
+    """Search one snapshot. A damaged index is discarded, and the search is tried once more. Without a hit raises
+    `OpenIndex.unread`, if there is one."""
     opened = _open_index(repo, config, query, opener)
     try:
         today = now.date()

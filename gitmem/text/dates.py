@@ -47,16 +47,9 @@ _CALENDAR_FORMS: tuple[tuple[str, re.Pattern[str]], ...] = (
     # After a letter of a script without spaces (`は2/5`), but not after "of", "about" and "the ...th".
     ("slash", lazy(r"(?<![\d/.#-])(?<![^\W가-힣ぁ-ヿ一-鿿])(?<![의の약約제第])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)")),
 )
+_ENGLISH_DAYS = {away: rf"\b(?:{'|'.join(names)})\b" for away, names in english.NEAR_DAYS.items()}
 _SPOKEN = tuple(
-    (
-        away,
-        lazy(
-            "|".join(
-                (*(rf"\b{name}\b" for name in english.NEAR_DAYS[away]), *(_EXACT.get(name, name) for name in names))
-            ),
-            re.IGNORECASE,
-        ),
-    )
+    (away, lazy("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))
     for away, names in SPOKEN_DAYS
 )
 # A day of the week: in the next week, in the last week, the latest one (`past`), the coming one (`due`), or the nearest
