@@ -23,6 +23,7 @@ from gitmem.git.unmerged import Ours, WorkTreeReader, our_versions
 from gitmem.messages import Message, joined
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
 from gitmem.plural import counted
+from gitmem.shell_word import shell_words
 
 # Files of the work tree with rules for what Git ignores.
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
@@ -192,6 +193,16 @@ def words_on_conflicts(paths: Sequence[str]) -> str:
         return Message("{} is in conflict, and is read as HEAD has it: git status shows it", paths[0])
     more = counted(len(paths) - 1, "other memory file")
     return Message("{} and {} are in conflict, and are read as HEAD has them: git status shows them", paths[0], more)
+
+
+def words_on_ignored(paths: Sequence[str]) -> str:
+    """The note for the reader that Git ignores these memory files, at least one."""
+    return Message("Git ignores {}: not searched, and in no commit", ", ".join(paths))
+
+
+def hint_for_ignored(paths: Sequence[str]) -> str:
+    """What to type so that Git no longer ignores these files, at least one."""
+    return Message("{}, or take the rule out of .gitignore", f"git add --force -- {shell_words(paths)}")
 
 
 def joined_notes(*notes: str) -> str:

@@ -27,10 +27,9 @@ from gitmem.git.opening import Repository
 from gitmem.json_values import json_object
 from gitmem.memory import writing
 from gitmem.memory.fact import ORIGINS, TYPES
-from gitmem.memory.snapshot import read_work_tree
+from gitmem.memory.snapshot import hint_for_ignored, read_work_tree
 from gitmem.plural import counted
 from gitmem.provenance.trailers import message_of_line
-from gitmem.shell_word import shell_word
 
 OTHER_MEMORIES = ("organisation", "user")  # values of --to that offer the line to another memory
 EDITOR_COMMENT = "# One line of memory. Lines that begin with # are left out; an empty text adds nothing.\n"
@@ -173,7 +172,7 @@ def _report(repo: Repository, added: writing.Added, oid: str, options: AddOption
     say_masked(added.masks)
     if added.ignored:
         say(f"note: Git ignores {escape(added.path, '')}, so the line is not searched, and not in the next commit")
-        say(f"hint: git add --force -- {shell_word(added.path)}, or take the rule out of .gitignore")
+        say(f"hint: {hint_for_ignored([added.path])}")
     if not options.as_json:
         say_rivals(added.differs, each=False)
 

@@ -25,6 +25,7 @@ from gitmem.memory.adoption import unread_folders
 from gitmem.memory.facts import parse_lines
 from gitmem.memory.retention import SOON_DAYS, ending_soon
 from gitmem.memory.show import read
+from gitmem.memory.snapshot import hint_for_ignored, words_on_ignored
 from gitmem.plural import counted
 from gitmem.review import publish, remote_protection
 from gitmem.review.forges.github import GitHubClient
@@ -108,12 +109,12 @@ def render(checks: Sequence[Check], in_colour: bool) -> str:
 def _endings(repo: Repository, config: Config) -> Check:
     """A check, never wrong, that names the facts of MEMORY.md that end soon."""
     try:
-        soon = ending_soon(parse_lines(read(repo, config, "MEMORY.md", "").lines).facts, now().date())
+        soon = ending_soon(parse_lines(read(repo, config, MEMORY, "").lines).facts, now().date())
     except MissingFile:
         soon = []
     detail, hint = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days", ""
     if soon:
-        detail += f": {first_names([f'MEMORY.md:{fact.line} on {day}' for day, fact in soon], MAX_NAMED)}"
+        detail += f": {first_names([f'{MEMORY}:{fact.line} on {day}' for day, fact in soon], MAX_NAMED)}"
         hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one"
     return Check("endings", hint=hint, detail=detail)
 
@@ -123,8 +124,7 @@ def _ignored_memory(repo: Repository) -> list[Check]:
     history. [] if it does not."""
     if repo.root is None or not (repo.root / MEMORY).is_file() or not repo.ignored([MEMORY]):
         return []
-    detail = f"Git ignores {MEMORY}: not searched, and in no commit"
-    return [Check("ignored", detail=detail, hint=f"git add --force -- {MEMORY}, or take the rule out of .gitignore")]
+    return [Check("ignored", detail=words_on_ignored([MEMORY]), hint=hint_for_ignored([MEMORY]))]
 
 
 def _unread_folders(repo: Repository, config: Config) -> list[Check]:

@@ -28,9 +28,10 @@ from gitmem.git.opening import discover, open_repository
 from gitmem.git.write import init_repository
 from gitmem.memory import adoption, new_repository
 from gitmem.memory.importing import import_files, plan_import, without_ignored
+from gitmem.memory.snapshot import hint_for_ignored, words_on_ignored
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
-from gitmem.shell_word import shell_word, shell_words
+from gitmem.shell_word import shell_word
 
 
 class InitOptions(NamedTuple):
@@ -224,8 +225,8 @@ def _say_ignored(created: new_repository.NewRepository) -> None:
     with closing(open_repository(created.root, os.environ)) as repo:
         ignored = sorted(repo.ignored([file.path for file in created.written]))
     if ignored:
-        say(f"note: Git ignores {escape(', '.join(ignored), '')}: not searched, and in no commit")
-        say(f"hint: git add --force -- {shell_words(ignored)}, or take the rule out of .gitignore")
+        say(f"note: {words_on_ignored(ignored)}")
+        say(f"hint: {hint_for_ignored(ignored)}")
 
 
 def accept_head(root: Path) -> int:
